@@ -39,7 +39,6 @@ const exempt: Record<string, string> = {
   "jobs/write-payloads.ts": "over ids that the rest of the transaction locked, by their tenant",
   "operations/patching.ts": "over ids that a replay's own walk chose, by its tenant",
   "dead-letters/rebuild-list.ts": "the sweep's, over all tenants",
-  "lease/report-progress.ts": "by the lease's token, for workers with a database connection",
   "tokens/signing-key.ts": "a system-wide key, which no caller sees or names",
   "settle/settle.ts": "by the lease's token; a remote worker's ids go through find-leased first",
   "rollups/columns.ts": "part of statements, over rows that the rest of them name by tenant",

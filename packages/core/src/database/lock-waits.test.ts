@@ -3,8 +3,7 @@ import { allStatements } from "../../test/all-statements.ts";
 
 /** Those that may wait longer, or whose transaction has set the limit or locked their rows already. */
 const excused: Readonly<Record<string, string>> = {
-  "flows/begin": "after jobs/lock",
-  "flows/have-dependants-wait": "after jobs/lock",
+  "flows/adopt-children": "after jobs/lock",
   "jobs/write-payloads": "after jobs/lock, or of rows that were locked before",
   "operations/note": "after operations/take has locked the row",
   "queues/pause-all": "processes that start together on a restored copy wait for one another",

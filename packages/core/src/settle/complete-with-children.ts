@@ -6,9 +6,9 @@ import { inTransaction } from "../database/transaction.ts";
 import type { Deps } from "../deps.ts";
 import { unknownParent } from "../flows/flow-faults.ts";
 import { findCircle } from "../flows/spawn/circle.ts";
-import { haveDependantsWait, lockDependants } from "../flows/spawn/dependants.ts";
+import { adoptChildren, lockDependants } from "../flows/spawn/dependants.ts";
 import type { FlowJob } from "../flows/flow.ts";
-import { beginFlow, flowOfSpawner } from "../flows/spawn/spawners-flow.ts";
+import { flowOfSpawner } from "../flows/spawn/spawners-flow.ts";
 import {
   answerFlow,
   storeFlows,
@@ -140,13 +140,8 @@ async function complete(
   const [stored] = await storeFlows(execute, [drafted], { idempotency_ttl_seconds: 0 });
   if (!stored) return undefined;
   if (!allCreated(stored)) return { kind: "stored", drafted, stored, has_children, through: [] };
-  if (is_new) await beginFlow(execute, id, flow_id);
-  if (dependants.length > 0)
-    await haveDependantsWait(
-      execute,
-      id,
-      drafts.map((one) => one.id),
-    );
+  const waited_for = dependants.length > 0 ? drafts.map((one) => one.id) : [];
+  if (is_new || waited_for.length > 0) await adoptChildren(execute, id, waited_for, is_new ? flow_id : "");
   const [settlement] = await execute<Settlement>(settlementOf([completion]));
   if (settlement?.refused) throw new Error("a job whose row was locked could not be settled");
   const through = await advanceAfter(execute, groupsOf([completion]));

@@ -75,12 +75,12 @@ export async function isOthersRedis(deps: OwnerDeps, renew_ms = renewal_ms, writ
   if (found !== undefined && !row.nonces.includes(found)) {
     if (found === row.stranger) return row.refused;
     const changed = row.stranger !== null;
-    await execute({ text: noteStranger, params: [found, changed ? refused_for * renew_ms : 0] });
+    await execute({ text: note, params: [found, changed ? refused_for * renew_ms : 0] });
     return changed;
   }
   if (row.refused) return true;
   if (writes && row.due) {
-    const [renewed] = await execute<{ nonces: string[] }>({ text: renew, params: [renew_ms] });
+    const [renewed] = await execute<{ nonces: string[] }>({ text: note, params: ["", renew_ms] });
     if (renewed) await nonce.write(renewed.nonces, kept * renew_ms);
   }
   return false;
@@ -95,21 +95,18 @@ const read = `
          coalesce(refused_until > now() AND refused_until <= now() + $2::float8 * interval '1 ms', false) AS refused
   FROM atlasqueue.redis_owner`;
 
-const renew = composed(
-  "signal/renew-redis-nonce",
-  ["renew_ms"],
+// Without a stranger it is a renewal, which only one of those that try at once makes.
+const note = composed(
+  "signal/note-redis-nonce",
+  ["stranger", "ms"],
   `
-  INSERT INTO atlasqueue.redis_owner AS kept (nonces) SELECT ARRAY[gen_random_uuid()::text] WHERE ${lockTimeout}
+  INSERT INTO atlasqueue.redis_owner AS kept (nonces, stranger, refused_until)
+  SELECT CASE WHEN $1 = '' THEN ARRAY[gen_random_uuid()::text] ELSE '{}' END, nullif($1, ''),
+         CASE WHEN $1 <> '' THEN now() + $2::float8 * interval '1 ms' END
+  WHERE ${lockTimeout}
   ON CONFLICT (one) DO UPDATE
-  SET nonces = (excluded.nonces || kept.nonces)[:${kept + 1}], renewed_at = now(), stranger = NULL, refused_until = NULL
-  WHERE NOT (kept.renewed_at > now() - $1::float8 * interval '1 ms' AND kept.renewed_at <= now())
+  SET nonces = (excluded.nonces || kept.nonces)[:${kept + 1}], stranger = excluded.stranger, refused_until = excluded.refused_until,
+      renewed_at = CASE WHEN $1 = '' THEN now() ELSE kept.renewed_at END
+  WHERE $1 <> '' OR NOT (kept.renewed_at > now() - $2::float8 * interval '1 ms' AND kept.renewed_at <= now())
   RETURNING to_json(nonces) AS nonces`,
-);
-
-const noteStranger = composed(
-  "signal/note-redis-stranger",
-  ["stranger", "refused_ms"],
-  `
-  INSERT INTO atlasqueue.redis_owner (nonces, stranger, refused_until) SELECT '{}', $1, now() + $2::float8 * interval '1 ms' WHERE ${lockTimeout}
-  ON CONFLICT (one) DO UPDATE SET stranger = excluded.stranger, refused_until = excluded.refused_until`,
 );

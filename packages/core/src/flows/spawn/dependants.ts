@@ -25,21 +25,33 @@ const read = `
   WHERE parent = $1::uuid`;
 
 /**
- * Has those that wait for a job wait for its children as well, each as it waits for that job. They must be locked, and
- * the children must have been stored in the same transaction. As each has an edge still, none can have been released.
+ * Has those that wait for a job wait for its `children` as well, each as it waits for that job. They must be locked, and
+ * the children must have been stored in the same transaction. As each has an edge still, none can have been released. With a
+ * `new_flow_id`, a job that was in no flow becomes the first of the one it begins.
  */
-export async function haveDependantsWait(execute: Execute, parent: string, children: readonly string[]): Promise<void> {
-  await execute({ text: wait, params: [parent, uuidArray(children)] });
+export async function adoptChildren(
+  execute: Execute,
+  parent: string,
+  children: readonly string[],
+  new_flow_id: string,
+): Promise<void> {
+  await execute({ text: adopt, params: [parent, uuidArray(children), new_flow_id] });
 }
 
-const wait = composed(
-  "flows/have-dependants-wait",
-  ["parent", "children"],
+const adopt = composed(
+  "flows/adopt-children",
+  ["parent", "children", "new_flow_id"],
   `
-  WITH dependants AS MATERIALIZED (
-    SELECT tenant, child, on_parent_failure FROM atlasqueue.flow_edges WHERE parent = $1::uuid
+  WITH begun AS (
+    UPDATE atlasqueue.jobs SET flow_id = nullif($3, '')::uuid WHERE id = $1::uuid AND $3 <> '' RETURNING tenant
+  ), spawner AS (
+    INSERT INTO atlasqueue.flow_jobs (tenant, job_id, flow_id, place, on_parent_failure, parents)
+    SELECT tenant, $1::uuid, nullif($3, '')::uuid, 0, 'cancel', '[]' FROM begun
   ), spawned AS MATERIALIZED (
     SELECT id, place FROM unnest($2::uuid[]) WITH ORDINALITY AS one(id, place)
+  ), dependants AS MATERIALIZED (
+    SELECT tenant, child, on_parent_failure FROM atlasqueue.flow_edges
+    WHERE parent = $1::uuid AND EXISTS (SELECT FROM spawned)
   ), the_edges AS (
     INSERT INTO atlasqueue.flow_edges (tenant, parent, child, on_parent_failure)
     SELECT tenant, spawned.id, child, on_parent_failure FROM spawned, dependants

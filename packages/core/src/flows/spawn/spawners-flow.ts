@@ -1,4 +1,3 @@
-import { composed } from "../../database/composed.ts";
 import type { Execute } from "../../database/statement.ts";
 import { newId } from "../../ids.ts";
 
@@ -23,19 +22,3 @@ export async function flowOfSpawner(
 }
 
 const free = "SELECT coalesce(max(place) + 1, 0) AS first_place FROM atlasqueue.flow_jobs WHERE flow_id = $1::uuid";
-
-/** A job that was in no flow becomes the first of the one it begins. */
-export async function beginFlow(execute: Execute, job_id: string, flow_id: string): Promise<void> {
-  await execute({ text: begin, params: [job_id, flow_id] });
-}
-
-const begin = composed(
-  "flows/begin",
-  ["job_id", "flow_id"],
-  `
-  WITH begun AS (
-    UPDATE atlasqueue.jobs SET flow_id = $2::uuid WHERE id = $1::uuid RETURNING tenant
-  )
-  INSERT INTO atlasqueue.flow_jobs (tenant, job_id, flow_id, place, on_parent_failure, parents)
-  SELECT tenant, $1::uuid, $2::uuid, 0, 'cancel', '[]' FROM begun`,
-);

@@ -1,13 +1,12 @@
 import { reindexOrphanedLeases } from "../../../src/lease/reindex-orphaned-leases.ts";
 import { claim, claimReady } from "../../../src/lease/claim.ts";
 import { endLeases } from "../../../src/lease/end-leases.ts";
-import { extendLeases } from "../../../src/lease/extend.ts";
+import { extendLeases, reportProgress } from "../../../src/lease/extend.ts";
 import { forgetClaims, forgetEndedClaims } from "../../../src/lease/forget-claims.ts";
 import { heartbeat } from "../../../src/lease/heartbeat.ts";
 import type { Lease } from "../../../src/lease/lease.ts";
 import { recoverExpired } from "../../../src/lease/recover.ts";
 import { release } from "../../../src/lease/release.ts";
-import { reportProgress } from "../../../src/lease/report-progress.ts";
 import { revokeClaim } from "../../../src/lease/revoke-claim.ts";
 import { firstId } from "../../../src/maintenance/prune.ts";
 import { completeWithChildren } from "../../../src/settle/complete-with-children.ts";
