@@ -117,7 +117,8 @@ function inOrder(all: readonly One[], isFree: (one: One) => boolean) {
   const lanes = new Set<string | null>();
   const sorted = { first: [] as One[], rest: [] as One[], alone: [] as One[] };
   for (const one of all) {
-    const names = [...uniqueNameOf(one).map((name) => JSON.stringify(name)), ...keyNamesOf(one)];
+    // A job that was cancelled and retried before its admission has two rows, and takes one place.
+    const names = [one.job.id, ...uniqueNameOf(one).map((name) => JSON.stringify(name)), ...keyNamesOf(one)];
     const lane = JSON.stringify([one.row.tenant, one.row.lane]);
     const waits = lanes.has(lane) || names.some((name) => seen.has(name));
     const place = waits ? "rest" : isFree(one) ? "first" : "alone";
