@@ -155,7 +155,7 @@ CREATE TABLE "atlasqueue"."jobs" (
 CREATE INDEX "jobs_ready" ON "atlasqueue"."jobs" USING btree ("tenant","queue","priority" DESC NULLS FIRST,"ready_at","id") WHERE ready_at IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "jobs_due" ON "atlasqueue"."jobs" USING btree ("due_at") WHERE due_at IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "jobs_tags" ON "atlasqueue"."jobs" USING gin ("tags") WHERE tags IS NOT NULL;--> statement-breakpoint
-CREATE INDEX "jobs_expiring" ON "atlasqueue"."jobs" USING btree ("expires_at") WHERE expires_at IS NOT NULL;--> statement-breakpoint
+CREATE INDEX "jobs_expiring" ON "atlasqueue"."jobs" USING btree ("expires_at") WHERE expires_at IS NOT NULL AND attempts = 0;--> statement-breakpoint
 CREATE INDEX "jobs_dead" ON "atlasqueue"."jobs" USING btree ("dead_at","id") WHERE dead_at IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "jobs_blocked" ON "atlasqueue"."jobs" USING btree ("tenant","queue","group_key","group_seq") WHERE group_seq IS NOT NULL;--> statement-breakpoint
 CREATE UNIQUE INDEX "jobs_active_group_key" ON "atlasqueue"."jobs" USING btree ("tenant","queue","active_group_key") WHERE active_group_key IS NOT NULL;--> statement-breakpoint

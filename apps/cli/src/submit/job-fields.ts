@@ -33,8 +33,8 @@ export const jobFieldOptions = {
     "--max-attempts <n>",
     `Attempts from 1 to ${limits.attempts_max}; the last failure is final`,
   ).argParser((text) => integer(text, 1, limits.attempts_max)),
-  expiresIn: new Option("--expires-in <seconds>", "Cancel the job if no worker has taken it by then").argParser(
-    (text) => integer(text, 1, limits.expires_in_seconds_max),
+  expiresIn: new Option("--expires-in <seconds>", "Cancel the job if no attempt has begun by then").argParser((text) =>
+    integer(text, 1, limits.expires_in_seconds_max),
   ),
   tag: new Option("--tag <tag>", `Tag of the job; repeat it for up to ${limits.tags_max}`).argParser(
     (text: string, before: string[] | undefined) => [...(before ?? []), parseTag(text)],

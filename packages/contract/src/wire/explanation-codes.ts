@@ -58,7 +58,7 @@ export const explanations = {
     fix: "Check the worker's log if it happens often.",
   },
   expired: {
-    meaning: "No worker took the job within its `expires_in`, so it was cancelled.",
+    meaning: "No attempt began within the job's `expires_in`, so it was cancelled.",
     fix: "Retry it to run it after all. Start more workers if it happens often.",
   },
   superseded: {

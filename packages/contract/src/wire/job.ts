@@ -125,7 +125,7 @@ export const job = describeValue(
       started_at: "When the last attempt began. Null before the first.",
       finished_at: "When the job ended for good. Null before.",
       expires_at:
-        "When the job is cancelled if no worker has taken it. Null without `expires_in`, and once a worker took it.",
+        "When the job is cancelled if no attempt has begun. Null without `expires_in`, and once an attempt has counted.",
       group: "The group that the job is in. Null if it is in none.",
       tags: "The job's tags. Null if it has none.",
       worker_id: "The worker that runs the job, or ran it last. Null if none did.",

@@ -5,7 +5,7 @@
 -- $5 expired
 WITH found AS MATERIALIZED (
     SELECT *, group_key IS NOT NULL AND status <> 'blocked' AND status = ANY($3::text[]) AS has_turn
-    FROM atlasqueue.jobs WHERE id = ANY((SELECT $1::uuid[])::uuid[]) AND tenant = $2 AND (NOT $5::text::bool OR expires_at <= now()) FOR UPDATE SKIP LOCKED
+    FROM atlasqueue.jobs WHERE id = ANY((SELECT $1::uuid[])::uuid[]) AND tenant = $2 AND (NOT $5::text::bool OR (expires_at <= now() AND attempts = 0)) FOR UPDATE SKIP LOCKED
   ), open AS MATERIALIZED (
     SELECT * FROM found WHERE status = ANY($3::text[]) AND (NOT has_turn OR $4::text::bool AND EXISTS (
       SELECT FROM atlasqueue.job_groups AS one WHERE one.tenant = found.tenant AND one.queue = found.queue AND one.group_key = found.group_key AND (SELECT set_config('idle_in_transaction_session_timeout', '2000', true)) IS NOT NULL FOR UPDATE SKIP LOCKED))

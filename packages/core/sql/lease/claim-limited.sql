@@ -14,7 +14,7 @@ WITH open AS MATERIALIZED (
       SELECT * FROM (
       SELECT ordered.* FROM (
         SELECT jobs.id, jobs.queue, jobs.group_key, jobs.priority, jobs.ready_at FROM atlasqueue.jobs
-        WHERE tenant = $4 AND jobs.queue = served.queue AND ready_at IS NOT NULL AND (expires_at IS NULL OR expires_at > statement_timestamp()) AND ($6::text = '' OR jobs.type = ANY(ARRAY(SELECT unnest(nullif($6::text, '')::text[]))))
+        WHERE tenant = $4 AND jobs.queue = served.queue AND ready_at IS NOT NULL AND (expires_at IS NULL OR attempts > 0 OR expires_at > statement_timestamp()) AND ($6::text = '' OR jobs.type = ANY(ARRAY(SELECT unnest(nullif($6::text, '')::text[]))))
         ORDER BY priority DESC, ready_at, id LIMIT 5000) AS ordered, LATERAL (
         SELECT FROM atlasqueue.jobs
         WHERE jobs.id = ordered.id AND status = 'queued' FOR NO KEY UPDATE SKIP LOCKED) AS free
@@ -29,7 +29,7 @@ WITH open AS MATERIALIZED (
       SELECT first.* FROM (SELECT * FROM open WHERE fair_by IS NOT NULL) AS served, LATERAL (SELECT *, row_number() OVER () AS number FROM (
       WITH front AS MATERIALIZED (
         SELECT jobs.id, jobs.queue, jobs.group_key, jobs.priority, jobs.ready_at FROM atlasqueue.jobs
-        WHERE tenant = $4 AND jobs.queue = served.queue AND ready_at IS NOT NULL AND (expires_at IS NULL OR expires_at > statement_timestamp()) AND ($6::text = '' OR jobs.type = ANY(ARRAY(SELECT unnest(nullif($6::text, '')::text[]))))
+        WHERE tenant = $4 AND jobs.queue = served.queue AND ready_at IS NOT NULL AND (expires_at IS NULL OR attempts > 0 OR expires_at > statement_timestamp()) AND ($6::text = '' OR jobs.type = ANY(ARRAY(SELECT unnest(nullif($6::text, '')::text[]))))
         ORDER BY priority DESC, ready_at, id LIMIT 1000
       ), seen AS (
         SELECT * FROM front
@@ -75,10 +75,10 @@ WITH open AS MATERIALIZED (
     SELECT id FROM numbered WHERE nth <= room ORDER BY place LIMIT $7::int
   ), 
   leased AS (
-    UPDATE atlasqueue.jobs SET status = 'running', ready_at = NULL, expires_at = NULL, attempts = attempts + 1, lease_token = $1::text::uuid,
+    UPDATE atlasqueue.jobs SET status = 'running', ready_at = NULL, attempts = attempts + 1, lease_token = $1::text::uuid,
                     worker_id = $2, started_at = statement_timestamp(), updated_at = statement_timestamp(),
                     locked_until = statement_timestamp() + make_interval(secs => $3::float8)
-    WHERE id = ANY(ARRAY(SELECT id FROM chosen)) AND status = 'queued' AND (expires_at IS NULL OR expires_at > statement_timestamp()) AND ($6::text = '' OR jobs.type = ANY(ARRAY(SELECT unnest(nullif($6::text, '')::text[])))) AND (SELECT set_config('tcp_user_timeout', '5000', true)) IS NOT NULL
+    WHERE id = ANY(ARRAY(SELECT id FROM chosen)) AND status = 'queued' AND (expires_at IS NULL OR attempts > 0 OR expires_at > statement_timestamp()) AND ($6::text = '' OR jobs.type = ANY(ARRAY(SELECT unnest(nullif($6::text, '')::text[])))) AND (SELECT set_config('tcp_user_timeout', '5000', true)) IS NOT NULL
     RETURNING id, queue, type, priority, attempts, max_attempts,
               CASE WHEN $5::text::boolean THEN row_to_json(jobs) ELSE payload END AS payload, timeout_seconds, backoff, last_error, group_key,
               flow_id, date_part('epoch', statement_timestamp() - run_at) AS waited_seconds,

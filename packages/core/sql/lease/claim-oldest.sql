@@ -8,7 +8,7 @@
 -- $8 jobs_max
 WITH 
   leased AS (
-    UPDATE atlasqueue.jobs SET status = 'running', ready_at = NULL, expires_at = NULL, attempts = attempts + 1, lease_token = $1::text::uuid,
+    UPDATE atlasqueue.jobs SET status = 'running', ready_at = NULL, attempts = attempts + 1, lease_token = $1::text::uuid,
                     worker_id = $2, started_at = statement_timestamp(), updated_at = statement_timestamp(),
                     locked_until = statement_timestamp() + make_interval(secs => $3::float8)
     WHERE id = ANY(ARRAY(
@@ -18,10 +18,10 @@ WITH
   WHERE NOT EXISTS (
     SELECT FROM atlasqueue.queues WHERE tenant = $4 AND queues.queue = wanted.queue AND (paused_at IS NOT NULL OR (fair_by IS NOT NULL OR (concurrency IS NOT NULL OR rate_limit IS NOT NULL OR group_rate_limit IS NOT NULL)))))) AS served(queue),
            LATERAL (SELECT id, priority, ready_at FROM atlasqueue.jobs
-                    WHERE tenant = $4 AND jobs.queue = served.queue AND ready_at IS NOT NULL AND (expires_at IS NULL OR expires_at > statement_timestamp()) AND ($6::text = '' OR jobs.type = ANY(ARRAY(SELECT unnest(nullif($6::text, '')::text[]))))
+                    WHERE tenant = $4 AND jobs.queue = served.queue AND ready_at IS NOT NULL AND (expires_at IS NULL OR attempts > 0 OR expires_at > statement_timestamp()) AND ($6::text = '' OR jobs.type = ANY(ARRAY(SELECT unnest(nullif($6::text, '')::text[]))))
                     ORDER BY priority DESC, ready_at, id LIMIT $8::int
                     FOR UPDATE SKIP LOCKED) AS ready
-      ORDER BY ready.priority DESC, ready.ready_at, ready.id LIMIT $8::int)) AND status = 'queued' AND (expires_at IS NULL OR expires_at > statement_timestamp()) AND ($6::text = '' OR jobs.type = ANY(ARRAY(SELECT unnest(nullif($6::text, '')::text[])))) AND (SELECT set_config('tcp_user_timeout', '5000', true)) IS NOT NULL
+      ORDER BY ready.priority DESC, ready.ready_at, ready.id LIMIT $8::int)) AND status = 'queued' AND (expires_at IS NULL OR attempts > 0 OR expires_at > statement_timestamp()) AND ($6::text = '' OR jobs.type = ANY(ARRAY(SELECT unnest(nullif($6::text, '')::text[])))) AND (SELECT set_config('tcp_user_timeout', '5000', true)) IS NOT NULL
     RETURNING id, queue, type, priority, attempts, max_attempts,
               CASE WHEN $5::text::boolean THEN row_to_json(jobs) ELSE payload END AS payload, timeout_seconds, backoff, last_error, group_key,
               flow_id, date_part('epoch', statement_timestamp() - run_at) AS waited_seconds,

@@ -14,7 +14,7 @@ WITH going_on AS MATERIALIZED (
       SELECT id, (
         SELECT CASE WHEN pg_column_compression(payload) IS NULL THEN pg_column_size(payload)
       ELSE octet_length(payload::text) END FROM atlasqueue.jobs
-        WHERE ctid = first.spot AND id = first.id AND group_seq > 0 AND run_at <= statement_timestamp() AND (expires_at IS NULL OR expires_at > statement_timestamp()) AND ($10::text = '' OR jobs.type = ANY(ARRAY(SELECT unnest(nullif($10::text, '')::text[]))))
+        WHERE ctid = first.spot AND id = first.id AND group_seq > 0 AND run_at <= statement_timestamp() AND (expires_at IS NULL OR attempts > 0 OR expires_at > statement_timestamp()) AND ($10::text = '' OR jobs.type = ANY(ARRAY(SELECT unnest(nullif($10::text, '')::text[]))))
         FOR NO KEY UPDATE SKIP LOCKED) AS bytes
       FROM (
       SELECT ctid AS spot, id FROM atlasqueue.jobs WHERE jobs.tenant = ended.tenant AND jobs.queue = ended.queue AND jobs.group_key = ended.group_key AND group_seq > 0 ORDER BY group_seq LIMIT 1) AS first
@@ -39,7 +39,7 @@ WITH going_on AS MATERIALIZED (
     SELECT tenant, id, attempts, worker_id, started_at, now(), 'succeeded', (CASE WHEN (SELECT $5::text <> '{}') THEN ((SELECT $5::text::jsonb) -> id::text) END)::json
     FROM settled WHERE (SELECT $5::text <> '{}') AND (CASE WHEN (SELECT $5::text <> '{}') THEN ((SELECT $5::text::jsonb) -> id::text) END) IS NOT NULL
   ), leased AS (
-    UPDATE atlasqueue.jobs SET status = 'running', group_seq = NULL, active_group_key = group_key, expires_at = NULL, attempts = attempts + 1,
+    UPDATE atlasqueue.jobs SET status = 'running', group_seq = NULL, active_group_key = group_key, attempts = attempts + 1,
                     lease_token = $6::text::uuid, worker_id = $7,
                     started_at = statement_timestamp(), updated_at = statement_timestamp(),
                     locked_until = statement_timestamp() + make_interval(secs => $8::float8)

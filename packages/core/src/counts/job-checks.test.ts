@@ -10,7 +10,7 @@ const breaks = {
   jobs_status_known: "status = 'lost', ready_at = NULL",
   jobs_ready_at: "ready_at = NULL",
   jobs_due_at: "due_at = now()",
-  jobs_expires_at: "status = 'running', ready_at = NULL, expires_at = now()",
+  jobs_expires_at: "status = 'cancelled', ready_at = NULL, expires_at = now()",
   jobs_dead_at: "dead_at = now()",
   jobs_group_seq: "group_seq = 1",
   jobs_active_group_key_open: "status = 'succeeded', ready_at = NULL, active_group_key = 'g'",

@@ -12,7 +12,7 @@ export const jobChecks: Readonly<Record<string, string>> = {
   jobs_status_known: `status IN (${jobStatuses.map((status) => `'${status}'`).join(", ")})`,
   jobs_ready_at: "(status = 'queued') = (ready_at IS NOT NULL)",
   jobs_due_at: "(status IN ('scheduled', 'failed')) = (due_at IS NOT NULL)",
-  jobs_expires_at: "expires_at IS NULL OR status IN ('scheduled', 'blocked', 'queued')",
+  jobs_expires_at: "expires_at IS NULL OR attempts > 0 OR status IN ('scheduled', 'blocked', 'queued')",
   jobs_dead_at: "(status = 'dead') = (dead_at IS NOT NULL)",
   jobs_group_seq: "(status = 'blocked') = (group_seq IS NOT NULL)",
   jobs_active_group_key_open: "active_group_key IS NULL OR status IN ('scheduled', 'queued', 'running', 'failed')",
@@ -40,7 +40,7 @@ const text = composed(
   ["jobs_max"],
   `
   WITH looked AS MATERIALIZED (
-    SELECT id, status, ready_at, due_at, expires_at, dead_at, group_seq, active_group_key FROM atlasqueue.jobs LIMIT $1::int + 1
+    SELECT id, status, attempts, ready_at, due_at, expires_at, dead_at, group_seq, active_group_key FROM atlasqueue.jobs LIMIT $1::int + 1
   ), broken AS (
     SELECT id, name FROM looked, LATERAL (VALUES ${checks.join(", ")}) AS of(name, holds) WHERE NOT holds LIMIT 20
   )

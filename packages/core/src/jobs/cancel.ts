@@ -127,7 +127,7 @@ const many = composed(
   "jobs/cancel-many",
   [...parameters, "expired"],
   `${cancelling(
-    `id = ANY(${hidden("$1::uuid[]")}) AND tenant = $2 AND (NOT $5::text::bool OR expires_at <= now()) FOR UPDATE SKIP LOCKED`,
+    `id = ANY(${hidden("$1::uuid[]")}) AND tenant = $2 AND (NOT $5::text::bool OR (expires_at <= now() AND attempts = 0)) FOR UPDATE SKIP LOCKED`,
     `$4::text::bool AND ${groupIsFree("found")}`,
     "CASE WHEN $5::text::bool THEN 'expired' ELSE last_error END",
   )}

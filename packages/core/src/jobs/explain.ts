@@ -127,7 +127,7 @@ function mainReason(job: Facts, status: Exclude<JobStatus, "queued">): Reason {
       const detail = `It ended at ${finished_at} and never ran. ${error}`;
       if (job.cancelled_by !== null) return { code: "parent_failed", detail };
       if (job.last_error === "expired")
-        return { code: "expired", detail: `It expired at ${finished_at}, as no worker had taken it by then.` };
+        return { code: "expired", detail: `It expired at ${finished_at}, as no attempt had begun by then.` };
       // Another job is the answer to it: `admit` says which.
       if (job.attempts === 0 && job.last_error !== null) return { code: "superseded", detail };
       return { code: status, detail: `It finished at ${finished_at}.` };

@@ -20,7 +20,7 @@ export function showJob(row: JobRow | PageRow): Job {
     updated_at: row.updated_at.toISOString(),
     started_at: row.started_at?.toISOString() ?? null,
     finished_at: row.finished_at?.toISOString() ?? null,
-    expires_at: row.expires_at?.toISOString() ?? null,
+    expires_at: (row.attempts === 0 && row.expires_at?.toISOString()) || null,
     group: row.group_key,
     tags: row.tags,
     worker_id: row.worker_id,

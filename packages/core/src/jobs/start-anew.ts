@@ -39,7 +39,7 @@ export const startAnew = (rows: string, returning: string, when = "") => `
                     ready_at = CASE WHEN waits IS NULL AND may_run IS NOT FALSE THEN now() END,
                     group_seq = CASE WHEN waits THEN 0 WHEN NOT may_run THEN seq END,
                     active_group_key = CASE WHEN may_run AND is_strict THEN jobs.group_key ELSE jobs.active_group_key END,
-                    run_at = now(), updated_at = now(), attempts = 0, due_at = NULL, dead_at = NULL, started_at = NULL,
+                    run_at = now(), updated_at = now(), attempts = 0, expires_at = NULL, due_at = NULL, dead_at = NULL, started_at = NULL,
                     finished_at = NULL, worker_id = NULL, locked_until = NULL, lease_token = NULL, dead_reason = NULL,
                     last_error = NULL, error_fingerprint = NULL, progress = NULL, result = NULL
     FROM ${rows} AS stopped LEFT JOIN seated USING (id) LEFT JOIN (SELECT id, waits FROM waiting) AS waiting USING (id)

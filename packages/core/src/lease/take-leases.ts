@@ -66,8 +66,8 @@ const counted = countChanges("(SELECT $4 AS tenant, queue FROM leased) AS leased
 /** The names of $1 to $6 in what `takeLeases` gives. */
 export const leaseTerms = ["lease_token", "worker_id", "lease_seconds", "tenant", "whole", "types"];
 
-/** A condition on rows of jobs: the time in which a claim may take them is not over. */
-export const isNotExpired = "(expires_at IS NULL OR expires_at > statement_timestamp())";
+/** A condition on rows of jobs: an attempt has counted, or the time to begin the first is not over. */
+export const isNotExpired = "(expires_at IS NULL OR attempts > 0 OR expires_at > statement_timestamp())";
 
 /** A condition on rows of jobs: of the types in this parameter, or of any type where that is empty. */
 export const ofTypes = (parameter: string, row = "jobs") =>
@@ -81,7 +81,7 @@ export const typesIn = (types: readonly string[] | undefined): string => (types 
  */
 export const takeLeases = (which: string) => `
   leased AS (
-    UPDATE atlasqueue.jobs SET status = 'running', ready_at = NULL, expires_at = NULL, attempts = attempts + 1, lease_token = $1::text::uuid,
+    UPDATE atlasqueue.jobs SET status = 'running', ready_at = NULL, attempts = attempts + 1, lease_token = $1::text::uuid,
                     worker_id = $2, started_at = statement_timestamp(), updated_at = statement_timestamp(),
                     locked_until = statement_timestamp() + make_interval(secs => $3::float8)
     WHERE ${which} AND status = 'queued' AND ${isNotExpired} AND ${ofTypes("$6")} AND ${tcpUserTimeout}

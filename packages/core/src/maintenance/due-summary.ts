@@ -30,7 +30,7 @@ const parts: Record<keyof DueSummary, string> = {
     (extract(epoch FROM (SELECT check_at FROM atlasqueue.claims ORDER BY check_at LIMIT 1) - now()) * 1000)::float8`,
   operation_in_ms: `
     (extract(epoch FROM (SELECT min(${dueAt}) FROM atlasqueue.operations WHERE status = 'running') - now()) * 1000)::float8`,
-  any_expired: "coalesce((SELECT min(expires_at) FROM atlasqueue.jobs) <= now(), false)",
+  any_expired: "coalesce((SELECT min(expires_at) FROM atlasqueue.jobs WHERE attempts = 0) <= now(), false)",
   any_queued:
     "(SELECT true FROM atlasqueue.jobs WHERE ready_at IS NOT NULL ORDER BY tenant DESC, queue DESC LIMIT 1) IS NOT NULL",
   any_changes: "EXISTS (SELECT FROM atlasqueue.queue_changes)",

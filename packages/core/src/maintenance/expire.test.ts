@@ -8,9 +8,11 @@ import { submitFlow } from "../flows/submit-flow.ts";
 import { countDrift } from "../counts/drift.ts";
 import { retry } from "../jobs/retry.ts";
 import { claim, claimReady } from "../lease/claim.ts";
+import { release } from "../lease/release.ts";
 import { setLimits } from "../limits/set.ts";
 import { completeAndLeaseNext } from "../settle/complete-and-lease-next.ts";
 import { fail } from "../settle/settle.ts";
+import { park } from "../steps/park.ts";
 import { expireAll } from "./expire.ts";
 import { readDueSummary } from "./due-summary.ts";
 
@@ -65,16 +67,34 @@ test("no claim starts a job that has expired: by its id, by age, within limits, 
   expect(await statuses(held, next, ...ids.slice(0, 3))).toEqual(["succeeded", ...Array(4).fill("cancelled")]);
 });
 
-test("a job that a worker took no longer expires, nor does its retry, nor one that is retried once it expired", async () => {
+test("a released job still expires, one that began to wait for a signal does not", async () => {
+  await setLimits(deps, { tenant, queue: "limited" }, queueLimits.parse({ concurrency: 5 }));
+  const terms = { expires_in: 60 };
+  const [one, later, limited, parked] = await add(terms, terms, { ...terms, queue: "limited" }, terms);
+  const all = { ...claimer, queues: ["default", "limited"] };
+  await release(deps, [await take(one), ...(await claim(deps, [limited ?? ""], all))]);
+  await release(deps, [await take(later)], { later: true });
+  await park(deps, { tenant, id: parked ?? "", lease_token: (await take(parked)).lease_token }, "approved", 3_600);
+  await isOver();
+  expect(await readDueSummary(deps)).toMatchObject({ any_expired: true });
+  expect([...(await claim(deps, [one ?? "", limited ?? ""], all)), ...(await claimReady(deps, 9, all))]).toEqual([]);
+  await expire();
+  expect(await Promise.all([one, later, limited].map(read))).toMatchObject([expired, expired, expired]);
+  expect(await read(parked)).toMatchObject({ status: "scheduled", attempts: 0, expires_at: null });
+});
+
+test("a job of which an attempt counted no longer expires, nor does its retry, nor one that is retried once it expired", async () => {
   const [running, failed, cancelled] = await add({ expires_in: 60 }, { expires_in: 60 }, { expires_in: 60 });
   await take(running);
   await fail(deps, [{ lease: await take(failed), error: "x", verdict: { kind: "retry", delay_ms: 3_600_000 } }]);
   await isOver();
   await expire();
   expect(await statuses(running, failed, cancelled)).toEqual(["running", "failed", "cancelled"]);
-  await retry(deps, tenant, cancelled ?? "");
+  const again = [failed, cancelled];
+  for (const id of again) await retry(deps, tenant, id ?? "");
   await expire();
-  expect(await read(cancelled)).toMatchObject({ status: "queued", expires_at: null });
+  const anew = { status: "queued", attempts: 0, expires_at: null };
+  expect(await Promise.all(again.map(read))).toMatchObject([anew, anew]);
 });
 
 test("the group of an expired job goes on, its children are cancelled, and one that waits for a parent expires", async () => {

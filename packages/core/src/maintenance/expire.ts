@@ -8,7 +8,7 @@ const page_jobs = 500;
 const pages_max = 20;
 
 /**
- * Cancel the jobs whose `expires_in` is over and which no claim has taken, oldest first. What waits for them goes on as after
+ * Cancel the jobs whose `expires_in` is over and of which no attempt has counted, oldest first. What waits for them goes on as after
  * any cancellation. Jobs that another transaction has locked are left to a later sweep.
  *
  * @example
@@ -32,4 +32,4 @@ export async function expireAll(deps: Deps & { followUps: Pick<SweepDeps["follow
 
 // A claim may hold some locked, and take them.
 const text = `
-  SELECT id, tenant FROM atlasqueue.jobs WHERE expires_at <= now() ORDER BY expires_at LIMIT $1::int FOR UPDATE SKIP LOCKED`;
+  SELECT id, tenant FROM atlasqueue.jobs WHERE expires_at <= now() AND attempts = 0 ORDER BY expires_at LIMIT $1::int FOR UPDATE SKIP LOCKED`;

@@ -128,7 +128,7 @@ const settling = composed(
     SELECT tenant, id, attempts, worker_id, started_at, now(), 'succeeded', (${logIn("$5")})::json
     FROM settled WHERE (SELECT $5::text <> '{}') AND (${logIn("$5")}) IS NOT NULL
   ), leased AS (
-    UPDATE atlasqueue.jobs SET status = 'running', group_seq = NULL, active_group_key = group_key, expires_at = NULL, attempts = attempts + 1,
+    UPDATE atlasqueue.jobs SET status = 'running', group_seq = NULL, active_group_key = group_key, attempts = attempts + 1,
                     lease_token = $6::text::uuid, worker_id = $7,
                     started_at = statement_timestamp(), updated_at = statement_timestamp(),
                     locked_until = statement_timestamp() + make_interval(secs => $8::float8)

@@ -76,7 +76,7 @@ const text = composed(
   ), moved AS (
     UPDATE atlasqueue.jobs SET status = CASE WHEN over THEN 'running' ELSE 'scheduled' END, waits_for = CASE WHEN NOT over THEN $4 END,
                     run_at = CASE WHEN over THEN run_at ELSE until END, due_at = CASE WHEN NOT over THEN until END,
-                    attempts = CASE WHEN over THEN attempts ELSE attempts - 1 END,
+                    attempts = CASE WHEN over THEN attempts ELSE attempts - 1 END, expires_at = NULL,
                     locked_until = CASE WHEN over THEN locked_until END, worker_id = CASE WHEN over THEN worker_id END,
                     has_steps = true, updated_at = now()
     FROM goes WHERE jobs.id = goes.id

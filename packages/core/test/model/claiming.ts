@@ -25,7 +25,7 @@ function take(model: Model, jobs: readonly ModelJob[], { worker, seconds }: Clai
   model.claims.set(token, { check_at: until, jobs: jobs.map(({ n }) => n), worker });
   return jobs.map((job) => {
     const attempts = job.attempts + 1;
-    Object.assign(job, { status: "running", ready_at: null, expires_at: null, attempts, token, locked_until: until });
+    Object.assign(job, { status: "running", ready_at: null, attempts, token, locked_until: until });
     model.leases.push({ job: job.n, token, ...(job.group !== null && { group: groupOf(job.queue, job.group) }) });
     return { job: job.n, token };
   });

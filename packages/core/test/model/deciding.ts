@@ -1,5 +1,5 @@
 import { isFinal } from "@atlasqueue/contract";
-import { ended, inOrder, joinGroup, type Model, type ModelJob } from "./state.ts";
+import { ended, hasExpired, inOrder, joinGroup, type Model, type ModelJob } from "./state.ts";
 import { advanceEnded, flowIsOver, remove } from "./upkeep.ts";
 
 export function cancel(model: Model, n: number): string {
@@ -13,7 +13,7 @@ export function cancel(model: Model, n: number): string {
 
 /** Jobs that no claim took in time: those that wait in their groups first. */
 export function expire(model: Model): void {
-  const over = [...model.jobs.values()].filter(({ expires_at }) => expires_at !== null && expires_at <= model.now);
+  const over = [...model.jobs.values()].filter((job) => hasExpired(model, job));
   for (const job of over.toSorted((a, b) => Number(b.status === "blocked") - Number(a.status === "blocked")))
     end(model, job);
   advanceEnded(model);
@@ -69,6 +69,7 @@ function startAnew(model: Model, jobs: readonly ModelJob[], does_without: boolea
       active_group_key: place?.active_group_key || job.active_group_key,
       run_at: model.now,
       attempts: 0,
+      expires_at: null,
       due_at: null,
       dead_at: null,
       finished_at: null,

@@ -152,7 +152,7 @@ export function park(model: Model, lease: Taken, name: string, seconds: number):
   if (!job) return "lease_lost";
   const wait = `${job.n} ${name}`;
   if (model.signals.has(wait)) return "signalled";
-  job.has_steps = true;
+  Object.assign(job, { has_steps: true, expires_at: null });
   const until = model.waits.get(wait) ?? model.now + seconds * 1_000;
   if (until <= model.now) return "timed_out";
   model.waits.set(wait, until);

@@ -125,7 +125,8 @@ export const statusOf = (model: Model, n: number): JobStatus | "gone" => model.j
 /** The highest priority first, and then the oldest. */
 export const byAge = (jobs: readonly ModelJob[]): ModelJob[] =>
   jobs.toSorted((a, b) => b.priority - a.priority || Number(a.ready_at) - Number(b.ready_at) || a.n - b.n);
-export const hasExpired = (model: Model, { expires_at }: ModelJob) => expires_at !== null && expires_at <= model.now;
+export const hasExpired = (model: Model, { attempts, expires_at }: ModelJob) =>
+  attempts === 0 && expires_at !== null && expires_at <= model.now;
 export const inOrder = (jobs: Iterable<ModelJob>) => [...jobs].toSorted((a, b) => a.n - b.n);
 
 /** The job of a lease, if it still holds it. */

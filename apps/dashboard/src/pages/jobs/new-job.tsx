@@ -88,7 +88,7 @@ export default function NewJob({ onClose, queue = "default", like }: Props) {
               label="Expires in"
               type="number"
               min={1}
-              hint="seconds until it is cancelled if no worker has taken it"
+              hint="seconds until it is cancelled if no attempt has begun"
               fault={fault("expires_in")}
               {...set("expires_in")}
             />

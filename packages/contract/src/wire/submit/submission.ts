@@ -88,7 +88,7 @@ export const submitFields = describeFields(
     delay_seconds: "Run the job this many seconds from now.",
     timeout_seconds:
       "Abort an attempt after this long. It counts as failed. The queue's default, or the handler's own timeout, by default.",
-    expires_in: "Cancel the job if no worker has taken it this many seconds after its submission.",
+    expires_in: "Cancel the job if no attempt has begun this many seconds after its submission.",
     group: "Jobs with the same group in a queue run one at a time, in order.",
     tags: "Words by which lists and bulk operations find the job.",
     backoff: "How long to wait before each retry. The queue's default, or the server's setting, by default.",

@@ -47,7 +47,7 @@ export const jobs = atlasqueue.table(
     ready_at: time(),
     /** While scheduled or failed: when it becomes ready, the same as `run_at`. */
     due_at: time(),
-    /** When it is cancelled unless a claim took it before; a claim takes the time away. */
+    /** When it is cancelled unless an attempt has counted by then. */
     expires_at: time(),
     /** While dead: since when. */
     dead_at: time(),
@@ -104,7 +104,7 @@ export const jobs = atlasqueue.table(
       .where(sql`due_at IS NOT NULL`),
     index("jobs_expiring")
       .on(job.expires_at)
-      .where(sql`expires_at IS NOT NULL`),
+      .where(sql`expires_at IS NOT NULL AND attempts = 0`),
     // Tenants and queues in turn, when there are more due jobs than a page.
     index("jobs_due_turns")
       .on(job.tenant, job.queue, job.due_at)
