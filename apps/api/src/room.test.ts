@@ -50,7 +50,7 @@ test.each([
   expect(answer.status).toBe(413);
 });
 
-test("bodies full of keys, items or objects are refused before they are parsed", async () => {
+test("bodies full of keys, items or objects are refused before they are checked", async () => {
   const keys = Array.from({ length: 100_000 }, (_, at) => `"${at.toString(36)}":1`).join(",");
   const bodies = [`{${keys}}`, `{"acks":[${"1,".repeat(400_000)}1]}`, `{"jobs":[${"{},".repeat(300_000)}{}]}`];
   const answers = await Promise.all(

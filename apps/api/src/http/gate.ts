@@ -6,29 +6,24 @@ export type Kind = "first" | "rest";
 
 export type Gate = {
   /**
-   * Run `work` while counting it among its holder's. Rejects with `NoRoomError` when all places are taken, or the holder
-   * has used its share of them.
+   * Run `work` in a place of its holder. Rejects with `NoRoomError` when all places are taken, or the holder has used its
+   * share of them. Without `counts` it takes no place, other than for a large body.
    */
-  hold<T>(holder: string, work: () => T | Promise<T>, of?: Kind): Promise<T>;
-  /** Memory of one request. Release it when the request is answered. */
-  memory(holder: string, of?: Kind): Memory;
+  hold<T>(holder: string, work: (weigh: Weigh) => T | Promise<T>, of?: Kind, counts?: boolean): Promise<T>;
 };
 
-export type Memory = {
-  /** Rejects with `NoRoomError`, as `hold` does. */
-  add(bytes: number): void;
-  release(): void;
-};
+/** A body of so many bytes was read: a large one takes places too. Throws `NoRoomError`, as `hold` rejects. */
+export type Weigh = (bytes: number) => void;
 
 /**
  * Far more than the database gets at once in good times. Half of the places are reserved for requests that keep or end a
  * lease: during an outage of the database, the renewals of all running jobs may wait here.
  */
-const requests_max = 4_000;
-const requests_kept = requests_max / 2;
+const places_max = 4_000;
+const places = { requests_max: places_max, kept: places_max / 2 };
 
-/** What bodies take together: as they came, and parsed. */
-const bytes_max = withinHeap(256 * 1_048_576, { part: 4 });
+/** What of a body takes another place: 64 KiB, fewer with a small heap. */
+const place_bytes = withinHeap(256 * 1_048_576, { part: 4 }) / places_max;
 
 /** Each search keeps a connection busy reading payloads. */
 export const searches_max = 4;
@@ -42,53 +37,27 @@ export const searches_max = 4;
  * const gate = createGate();
  * await gate.hold(tenant, () => cancel(job), "rest");
  */
-export function createGate(limits: Limits = { requests_max, kept: requests_kept }, what = "requests in flight"): Gate {
-  const requests = createKept(limits.requests_max, limits.kept, what);
-  const bytes = createKept(limits.bytes_max ?? bytes_max, (limits.bytes_max ?? bytes_max) / 4, `bytes of ${what}`);
+export function createGate({ requests_max, kept }: typeof places = places, what = "requests in flight"): Gate {
+  const all = createShares(requests_max);
+  const rest = createShares(requests_max - kept);
   return {
-    async hold(holder, work, of = "rest") {
-      requests.take(holder, 1, of);
-      try {
-        return await work();
-      } finally {
-        requests.give(holder, 1, of);
-      }
-    },
-    memory(holder, of = "rest") {
-      let taken = 0;
-      return {
-        add(amount) {
-          bytes.take(holder, amount, of);
-          taken += amount;
-        },
-        release() {
-          bytes.give(holder, taken, of);
-          taken = 0;
-        },
-      };
-    },
-  };
-}
-
-type Limits = { requests_max: number; kept: number; bytes_max?: number };
-
-/** Shares of which `rest` leaves `kept` to what comes first. */
-function createKept(max: number, kept: number, what: string) {
-  const all = createShares(max);
-  const rest = createShares(max - kept);
-  return {
-    take(holder: string, amount: number, of: Kind): void {
-      if (of === "rest") takeOrThrow(rest, holder, amount, what);
-      try {
+    async hold(holder, work, of = "rest", counts = true) {
+      let [taken, of_rest] = [0, 0];
+      const take = (amount: number) => {
+        if (of === "rest") {
+          takeOrThrow(rest, holder, amount, what);
+          of_rest += amount;
+        }
         takeOrThrow(all, holder, amount, what);
-      } catch (error) {
-        if (of === "rest") rest.give(holder, amount);
-        throw error;
+        taken += amount;
+      };
+      try {
+        if (counts) take(1);
+        return await work((bytes) => bytes >= place_bytes && take(Math.floor(bytes / place_bytes)));
+      } finally {
+        all.give(holder, taken);
+        rest.give(holder, of_rest);
       }
-    },
-    give(holder: string, amount: number, of: Kind): void {
-      all.give(holder, amount);
-      if (of === "rest") rest.give(holder, amount);
     },
   };
 }

@@ -85,6 +85,7 @@ export const noBody = {
   schema: z.strictObject({}).describe("empty, or an empty JSON object"),
   example: {},
   optional: true,
+  bytes_max: 1_024,
 } as const;
 
 /** The header of a request that may have to be sent twice. */

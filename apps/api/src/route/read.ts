@@ -4,9 +4,9 @@ import { z } from "zod";
 import { invalid } from "../http/answers/problem.ts";
 import { arrivingBody } from "../http/body/arriving.ts";
 import { requireMedia } from "../http/body/media.ts";
-import { readJson, readJsonOrNothing } from "../http/body/body.ts";
+import { readJson } from "../http/body/body.ts";
 import { incomingOf, type ApiContext } from "../http/context.ts";
-import type { Memory } from "../http/gate.ts";
+import type { Weigh } from "../http/gate.ts";
 import { readIdempotencyKey } from "../http/input/idempotency-key.ts";
 import { readQuery } from "../http/input/query.ts";
 import { lineTypes, type Operation } from "./operation.ts";
@@ -28,12 +28,12 @@ export type Input = {
  * together. A request without a body is read at once.
  *
  * @example
- * const { path, body } = await readerOf(operation, deps)(c, memory);
+ * const { path, body } = await readerOf(operation, deps)(c, weigh);
  */
 export function readerOf(
   operation: Operation,
   deps: { body_bytes_max: number },
-): (c: ApiContext, memory: Memory) => Input | Promise<Input> {
+): (c: ApiContext, weigh: Weigh) => Input | Promise<Input> {
   const { request = {}, any_query } = operation;
   const params = Object.entries(request.path?.shape ?? {}) as [string, z.ZodType<string>][];
   const { query = any_query ? undefined : noQuery, body, idempotency_key } = request;
@@ -57,19 +57,11 @@ export function readerOf(
       requireMedia(c, lineTypes, "not_lines");
       return { ...head, body: arrivingBody(c) };
     };
-  const readKey = (c: ApiContext) => keyOf(c, idempotency_key);
-
   const bytes_max = body.bytes_max ?? deps.body_bytes_max;
-  return async (c, memory) => {
+  return async (c, weigh) => {
     const head = readHead(c);
-    if (body.optional) {
-      await requireNoBody(c, memory);
-      const key = readKey(c);
-      if (typeof key === "object") throw invalid([key]);
-      return { ...head, idempotency_key: key };
-    }
-    const { value, bytes } = await readJson(c, bytes_max, memory);
-    const key = readKey(c);
+    const { value, bytes } = await readJson(c, bytes_max, { optional: body.optional, weigh });
+    const key = keyOf(c, idempotency_key);
     const checked = body.list
       ? await validateInParts(body.schema, value, body.list, nextTurn)
       : validate(body.schema, value);
@@ -100,15 +92,4 @@ function keyOf(
   if (wanted === undefined) return undefined;
   if (wanted === "optional" && c.req.header("idempotency-key") === undefined) return undefined;
   return readIdempotencyKey(c);
-}
-
-const no_body_bytes_max = 1_024;
-
-/** For a route whose path says everything: no body, or an empty JSON object, as many clients send one. */
-async function requireNoBody(c: ApiContext, memory: Memory): Promise<void> {
-  const body = await readJsonOrNothing(c, no_body_bytes_max, memory);
-  if (body === undefined) return;
-  const { value } = body;
-  if (typeof value === "object" && value !== null && !Array.isArray(value) && Object.keys(value).length === 0) return;
-  throw invalid([{ pointer: "", message: "must be empty, or an empty JSON object" }]);
 }

@@ -9,6 +9,7 @@ import { createDelivery, type Delivery } from "../http/answers/delivery.ts";
 import { unavailable } from "../http/answers/problem.ts";
 import type { ApiContext, ApiEnv, Caller } from "../http/context.ts";
 import type { Stream } from "../http/answers/stream.ts";
+import type { Weigh } from "../http/gate.ts";
 import { networkOf } from "../http/input/address.ts";
 import { answererOf } from "./answerer.ts";
 import type { Call } from "./call.ts";
@@ -71,18 +72,10 @@ function serve(
     }
   };
 
-  const readAndWork = async (c: ApiContext): Promise<Response> => {
-    const memory = deps.gate.memory(holderOf(c), kind);
-    try {
-      return await work(c, await read(c, memory));
-    } finally {
-      memory.release();
-    }
-  };
-
   const letInAndWork = async (c: ApiContext): Promise<Response> => {
     await letIn(c, deps);
-    return operation.gate === "own" ? readAndWork(c) : deps.gate.hold(holderOf(c), () => readAndWork(c), kind);
+    const readAndWork = async (weigh: Weigh) => work(c, await read(c, weigh));
+    return deps.gate.hold(holderOf(c), readAndWork, kind, operation.gate !== "own");
   };
 
   return (c) => {

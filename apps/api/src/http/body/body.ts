@@ -1,8 +1,6 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
-import { isUtf16 } from "@atlasqueue/contract";
+import { isUtf16, limits } from "@atlasqueue/contract";
 import { incomingOf, type ApiContext } from "../context.ts";
-import type { Memory } from "../gate.ts";
-import { weightOfJson } from "./json-size.ts";
+import type { Weigh } from "../gate.ts";
 import { ProblemError } from "../answers/problem.ts";
 import { readBytes } from "./read-bytes.ts";
 import { requireMedia } from "./media.ts";
@@ -10,45 +8,24 @@ import { requireMedia } from "./media.ts";
 /** A parsed body, and how many bytes it had. */
 export type JsonBody = { value: unknown; bytes: number };
 
-/** Bodies up to this size always parse in less than a millisecond. Each step of a larger one has its own turn of the event loop. */
-export const at_once_bytes_max = 8_192;
-
 /**
  * Read and parse a JSON body of at most `bytes_max`; a larger one is refused without reading it to the end. Throws
- * `ProblemError` for anything but JSON in UTF-8.
+ * `ProblemError` for anything but JSON in UTF-8. None, whatever its declared type, is an empty object if it is optional.
  *
  * @example
- * const { value } = await readJson(c, 1_048_576, gate.memory(tenant));
+ * const { value } = await readJson(c, 1_048_576, { weigh });
  */
-export async function readJson(c: ApiContext, bytes_max: number, memory: Memory): Promise<JsonBody> {
-  requireJson(c);
-  // An empty text is refused like any other that is no JSON.
-  return (await readParsed(c, bytes_max, memory)) ?? { value: parseJson(new Uint8Array()), bytes: 0 };
-}
-
-/** For routes with an optional body: undefined for none, whatever its declared type. */
-export async function readJsonOrNothing(
+export async function readJson(
   c: ApiContext,
   bytes_max: number,
-  memory: Memory,
-): Promise<JsonBody | undefined> {
-  return hasBody(c) ? readParsed(c, bytes_max, memory) : undefined;
-}
-
-async function readParsed(c: ApiContext, bytes_max: number, memory: Memory): Promise<JsonBody | undefined> {
-  const bytes = await readBytes(c, bytes_max, memory);
-  if (bytes.length === 0) return undefined;
+  { optional = false, weigh }: { optional?: boolean | undefined; weigh: Weigh },
+): Promise<JsonBody> {
+  if (!optional) requireJson(c);
+  const bytes = hasBody(c) ? await readBytes(c, bytes_max) : new Uint8Array();
+  if (optional && bytes.length === 0) return { value: {}, bytes: 0 };
   requireJson(c);
-  return { value: await parseWeighed(bytes, "The body", memory), bytes: bytes.length };
-}
-
-/** Parse JSON with a bound on its keys and values. Throws `ProblemError`. `what` is for errors. */
-export async function parseWeighed(bytes: Uint8Array, what: string, memory: Memory): Promise<unknown> {
-  const large = bytes.length > at_once_bytes_max;
-  if (large) await nextTurn();
-  const weight = weightOfJson(bytes);
-  if (large) memory.add(weight);
-  return parseJson(bytes, what);
+  weigh(bytes.length);
+  return { value: parseJson(bytes, "The body"), bytes: bytes.length };
 }
 
 /** 415 unless the headers say JSON in UTF-8. A request without a body needs no type: it is refused as empty. */
@@ -66,9 +43,16 @@ function hasBody(c: ApiContext): boolean {
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
-/** What JSON in UTF-8 says. Throws `malformed_json`; `what` it is said of, such as "The body". */
-function parseJson(bytes: Uint8Array, what = "The body"): unknown {
+/** What JSON in UTF-8 says. Throws `ProblemError`; `what` it is said of, such as "The body". */
+export function parseJson(bytes: Uint8Array, what: string): unknown {
   const text = decode(bytes, what);
+  const value = parse(text, what);
+  // A shorter text has no room for as many.
+  if (text.length > limits.json_values_max) requireFew(value);
+  return value;
+}
+
+function parse(text: string, what: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {
@@ -85,4 +69,22 @@ function decode(bytes: Uint8Array, what: string): string {
   } catch {
     throw new ProblemError("malformed_json", `${what} is not valid UTF-8`);
   }
+}
+
+/** What comes after costs far more for a megabyte of tiny keys than for one of text. */
+function requireFew(body: unknown): void {
+  const { json_keys_max, json_values_max, json_depth_max } = limits;
+  let [keys, values] = [0, 0];
+  const count = (value: unknown, depth_left: number): void => {
+    values += 1;
+    // What nests deeper is refused for that.
+    if (typeof value !== "object" || value === null || depth_left === 0) return;
+    const items: unknown[] = Object.values(value);
+    if (!Array.isArray(value)) keys += items.length;
+    for (const item of items) count(item, depth_left - 1);
+  };
+  count(body, json_depth_max);
+  if (keys <= json_keys_max && values <= json_values_max) return;
+  const most = `${json_keys_max} keys and ${json_values_max} values of JSON at most`;
+  throw new ProblemError("too_large", `The body may have ${most}; send more than one request`);
 }

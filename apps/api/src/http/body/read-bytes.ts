@@ -1,44 +1,35 @@
 import type { IncomingMessage } from "node:http";
 import { incomingOf, type ApiContext } from "../context.ts";
 import { ProblemError } from "../answers/problem.ts";
-import type { Memory } from "../gate.ts";
-
-/** Up to this size a body is no larger than the headers may be. */
-const small_bytes_max = 4_096;
 
 /** The bytes of a body, counted as they come. One with more than `bytes_max` is refused with 413, without reading it to the end. */
-export async function readBytes(c: ApiContext, bytes_max: number, memory: Memory): Promise<Uint8Array> {
+export async function readBytes(c: ApiContext, bytes_max: number): Promise<Uint8Array> {
   const incoming = incomingOf(c);
   const declared = c.req.header("content-length");
   if (declared !== undefined && Number(declared) > bytes_max) throw tooLarge(bytes_max);
-  if (incoming) return readIncoming(incoming, bytes_max, memory);
+  if (incoming) return readIncoming(incoming, bytes_max);
   // Inside another program, which gives us a web request.
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of c.req.raw.body ?? []) {
     length += chunk.length;
     if (length > bytes_max) throw tooLarge(bytes_max);
-    if (length > small_bytes_max) memory.add(chunk.length);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks, length);
 }
 
 /** Straight from Node: a web stream would wrap and copy every body. */
-function readIncoming(incoming: IncomingMessage, bytes_max: number, memory: Memory): Promise<Uint8Array> {
+function readIncoming(incoming: IncomingMessage, bytes_max: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
     const listen = (chunk: Buffer) => {
       length += chunk.length;
       chunks.push(chunk);
-      try {
-        if (length > bytes_max) throw tooLarge(bytes_max);
-        if (length > small_bytes_max) memory.add(chunk.length);
-      } catch (error) {
-        incoming.off("data", listen);
-        reject(error as Error);
-      }
+      if (length <= bytes_max) return;
+      incoming.off("data", listen);
+      reject(tooLarge(bytes_max));
     };
     // Also when all of it has arrived: what was not read by then is gone with the connection.
     const gone = () => reject(new ProblemError("request_timeout", "The body did not arrive completely"));

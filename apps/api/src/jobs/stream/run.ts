@@ -9,7 +9,7 @@ import { rateLimited } from "../../access/charge.ts";
 import type { RouteDeps } from "../../route/deps.ts";
 import { admitLines, type Refusals } from "./admit.ts";
 import { ended, refused, takenOrRefused, type Ending } from "./answers.ts";
-import { readLines, type Asked } from "./read-line.ts";
+import { readLine, type Asked } from "./read-line.ts";
 import { storeLines, type Stored } from "./store.ts";
 
 /** Lines stored together. Two such batches may be unanswered. */
@@ -140,10 +140,10 @@ async function answerBatch(
   const refusals: Refusals = new Map();
   let asked: Asked[] = lines.map(({ number: line, bytes }) => ({ line, bytes: bytes.length }));
   let stored = new Map<number, Stored>();
-  const memory = deps.gate.memory(tenant);
   try {
-    await deps.gate.hold(tenant, async () => {
-      asked = await readLines(lines, deps.payload_bytes_max, memory);
+    await deps.gate.hold(tenant, async (weigh) => {
+      weigh(lines.reduce((sum, { bytes }) => sum + bytes.length, 0));
+      asked = lines.map((line) => readLine(line, deps.payload_bytes_max));
       const admitted = await admitLines({ ...deps, ...call }, asked, refusals);
       const outcomes = await storeLines(deps.submitter, admitted, before);
       stored = new Map(admitted.map(({ line }, at) => [line, outcomes[at] as Stored]));
@@ -151,8 +151,6 @@ async function answerBatch(
   } catch (thrown) {
     if (!(thrown instanceof NoRoomError)) return { text: "", lines: 0, failed: call.problemOf(thrown) };
     for (const { line } of asked) refusals.set(line, thrown);
-  } finally {
-    memory.release();
   }
   return answersTo(call, asked, refusals, stored);
 }
