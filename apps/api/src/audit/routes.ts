@@ -1,7 +1,7 @@
 import { auditPage, listAuditQuery, type AuditEntry } from "@atlasqueue/contract";
 import { listActs, showAct } from "@atlasqueue/core/internal/http";
-import type { CursorOf } from "../http/input/cursor.ts";
 import { exampleId } from "../route/examples.ts";
+import { pageOf } from "../route/answers.ts";
 import { route } from "../route/route.ts";
 
 const example: AuditEntry = {
@@ -32,12 +32,12 @@ const list = route(
       "process died in the middle. A page may be short, even empty, and still have a `next_cursor`.",
     scope: "read",
     request: { query: listAuditQuery },
-    answers: { 200: { description: "A page.", schema: auditPage, example: { items: [example], next_cursor: null } } },
+    answers: pageOf(auditPage, example),
   },
   async ({ deps, tenant, query: { limit, cursor, ...filter } }) => {
-    const of: CursorOf = { list: "audit", tenant, filter };
-    const { rows, next } = await listActs(deps, tenant, filter, limit, deps.cursors.read(of, cursor));
-    return { items: rows.map(showAct), next_cursor: next === undefined ? null : deps.cursors.write(of, next) };
+    const page = deps.cursors.page({ list: "audit", tenant, filter }, cursor);
+    const { rows, next } = await listActs(deps, tenant, filter, limit, page.after);
+    return { items: rows.map(showAct), next_cursor: page.next(next) };
   },
 );
 

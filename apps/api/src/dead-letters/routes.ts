@@ -22,9 +22,9 @@ import {
   type DeadPlace,
   type GroupPlace,
 } from "@atlasqueue/core/internal/http";
-import type { CursorOf } from "../http/input/cursor.ts";
 import type { RouteDeps } from "../route/deps.ts";
 import { exampleId, exampleJob } from "../route/examples.ts";
+import { ok, pageOf, shortPage } from "../route/answers.ts";
 import { route } from "../route/route.ts";
 
 /** 1,000 ids, with room for whitespace. */
@@ -41,13 +41,10 @@ const bulk = {
   method: "post",
   tag: "Dead letters",
   scope: "admin",
-  answers: {
-    200: {
-      description: "How many there were when the request came, and how many were changed.",
-      schema: bulkAnswer,
-      example: { matched: 600, changed: 600 },
-    },
-  },
+  answers: ok("How many there were when the request came, and how many were changed.", bulkAnswer, {
+    matched: 600,
+    changed: 600,
+  }),
 } as const;
 const body = { schema: bulkRequest, foreign: { ids: [exampleId] }, bytes_max: body_bytes_max } as const;
 
@@ -73,21 +70,12 @@ const list = route(
     description: "A page of large jobs ends after about 4 MiB.",
     scope: "read",
     request: { query: listDeadQuery },
-    answers: {
-      200: {
-        description:
-          "A page. It may be short, even empty, and still have a `next_cursor`; null means there is no more.",
-        schema: jobPage,
-        example: { items: [exampleJob], next_cursor: null },
-      },
-    },
+    answers: pageOf(jobPage, exampleJob, shortPage),
   },
   async ({ deps, tenant, query: { limit, cursor, ...filter } }) => {
-    const of: CursorOf = { list: "dead", tenant, filter };
-    const before = placeOf(deps.cursors.read(of, cursor));
-    const { rows, next } = await listDead(deps, tenant, filter, limit, before);
-    const next_cursor = next === undefined ? null : deps.cursors.write(of, `${next.dead_us} ${next.id}`);
-    return { items: rows.map(showJob), next_cursor };
+    const page = deps.cursors.page({ list: "dead", tenant, filter }, cursor);
+    const { rows, next } = await listDead(deps, tenant, filter, limit, placeOf(page.after));
+    return { items: rows.map(showJob), next_cursor: page.next(next && `${next.dead_us} ${next.id}`) };
   },
 );
 
@@ -105,16 +93,13 @@ const groups = route(
       "upgrade to this are grouped a few minutes after it.",
     scope: "read",
     request: { query: listDeadGroupsQuery },
-    answers: {
-      200: { description: "A page.", schema: deadGroupPage, example: { items: [exampleGroup], next_cursor: null } },
-    },
+    answers: pageOf(deadGroupPage, exampleGroup),
   },
   async ({ deps, tenant, query: { limit, cursor, ...filter } }) => {
-    const of: CursorOf = { list: "dead groups", tenant, filter };
-    const place = deps.cursors.read(of, cursor);
-    const after = place === undefined ? undefined : (JSON.parse(place) as GroupPlace);
+    const page = deps.cursors.page({ list: "dead groups", tenant, filter }, cursor);
+    const after = page.after === undefined ? undefined : (JSON.parse(page.after) as GroupPlace);
     const { groups: items, next } = await listDeadGroups(deps, tenant, filter, limit, after);
-    return { items, next_cursor: next ? deps.cursors.write(of, JSON.stringify(next)) : null };
+    return { items, next_cursor: page.next(next && JSON.stringify(next)) };
   },
 );
 

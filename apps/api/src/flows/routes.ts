@@ -12,10 +12,10 @@ import {
 import { actOnFlow, afterSome, findFlow, listFlows, viewFlow } from "@atlasqueue/core/internal/http";
 import { z } from "zod";
 import { ProblemError } from "../http/answers/problem.ts";
-import type { CursorOf } from "../http/input/cursor.ts";
 import { exampleId, exampleOther } from "../route/examples.ts";
 import type { RouteDeps } from "../route/deps.ts";
 import { noBody } from "../route/operation.ts";
+import { ok, pageOf } from "../route/answers.ts";
 import { route } from "../route/route.ts";
 
 const path = describeFields(z.strictObject({ id: jobId }), { id: "The flow's id." });
@@ -51,19 +51,16 @@ const list = route(
       "When all are final: `failed` if any is dead, otherwise `cancelled` if any is cancelled, otherwise `succeeded`.",
     scope: "read",
     request: { query: listFlowsQuery },
-    answers: {
-      200: {
-        description:
-          "A page. With a `state` it may be short, even empty, and still have a `next_cursor`; null means there is no more.",
-        schema: flowPage,
-        example: { items: [exampleFlow], next_cursor: null },
-      },
-    },
+    answers: pageOf(
+      flowPage,
+      exampleFlow,
+      "A page. With a `state` it may be short, even empty, and still have a `next_cursor`; null means there is no more.",
+    ),
   },
   async ({ deps, tenant, query: { limit, cursor, ...filter } }) => {
-    const of: CursorOf = { list: "flows", tenant, filter };
-    const { flows, next } = await listFlows(deps, tenant, filter, limit, deps.cursors.read(of, cursor));
-    return { items: flows, next_cursor: next === undefined ? null : deps.cursors.write(of, next) };
+    const page = deps.cursors.page({ list: "flows", tenant, filter }, cursor);
+    const { flows, next } = await listFlows(deps, tenant, filter, limit, page.after);
+    return { items: flows, next_cursor: page.next(next) };
   },
 );
 
@@ -81,36 +78,29 @@ const get = route(
     scope: "read",
     request: { path, query: getFlowQuery },
     // Whatever its jobs wait for: as much as a page of jobs may be.
-    answers: {
-      200: {
-        description: "The flow.",
-        schema: flowGraph,
-        example: {
-          ...exampleFlow,
-          items: [
-            { ...aboutJob, id: exampleId, ref: "load", type: "sales.load", status: "running", depends_on: [] },
-            {
-              ...aboutJob,
-              id: exampleOther,
-              ref: "sum",
-              type: "sales.sum",
-              status: "blocked",
-              depends_on: [exampleId],
-            },
-          ],
-          next_cursor: null,
-          critical_path: [exampleId, exampleOther],
+    answers: ok("The flow.", flowGraph, {
+      ...exampleFlow,
+      items: [
+        { ...aboutJob, id: exampleId, ref: "load", type: "sales.load", status: "running", depends_on: [] },
+        {
+          ...aboutJob,
+          id: exampleOther,
+          ref: "sum",
+          type: "sales.sum",
+          status: "blocked",
+          depends_on: [exampleId],
         },
-      },
-    },
+      ],
+      next_cursor: null,
+      critical_path: [exampleId, exampleOther],
+    }),
     problems: ["not_found"],
   },
   async ({ deps, tenant, path: { id }, query: { cursor } }) => {
-    const of: CursorOf = { list: "flow", tenant, filter: { id } };
-    const after = deps.cursors.read(of, cursor);
-    const found = await viewFlow(deps, tenant, id, after === undefined ? undefined : Number(after));
+    const page = deps.cursors.page({ list: "flow", tenant, filter: { id } }, cursor);
+    const found = await viewFlow(deps, tenant, id, page.after === undefined ? undefined : Number(page.after));
     const { next, ...flow } = found ?? unknownFlow();
-    return { ...flow, next_cursor: next === undefined ? null : deps.cursors.write(of, String(next)) };
+    return { ...flow, next_cursor: page.next(next?.toString()) };
   },
 );
 
@@ -129,7 +119,7 @@ const acting = (action: "cancel" | "retry", summary: string, description: string
       description: `${description} ${underKey}`,
       scope: "submit",
       request: { path, idempotency_key: "optional", body: noBody },
-      answers: { 200: { description: done, schema: flowActAnswer } },
+      answers: ok(done, flowActAnswer),
       problems: ["not_found"],
     },
     async ({ deps, tenant, path: { id }, repeated }) => act(deps, tenant, id, repeated ? undefined : action),

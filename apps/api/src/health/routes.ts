@@ -2,6 +2,7 @@ import { describeFields, readiness } from "@atlasqueue/contract";
 import { sharedRedis, signalTrouble } from "@atlasqueue/core/internal";
 import { z } from "zod";
 import { probeTag, type Operation } from "../route/operation.ts";
+import { ok } from "../route/answers.ts";
 import { route } from "../route/route.ts";
 
 const probe = { method: "get", tag: probeTag, gate: "own", any_query: true } as const;
@@ -12,16 +13,14 @@ const health = route(
     path: "/health",
     id: "getHealth",
     summary: "Health check",
-    answers: {
-      200: {
-        description: "The process is running.",
-        schema: describeFields(z.strictObject({ status: z.literal("ok"), service: z.literal("atlasqueue-api") }), {
-          status: "Always `ok`.",
-          service: "The name of this program.",
-        }),
-        example: { status: "ok", service: "atlasqueue-api" },
-      },
-    },
+    answers: ok(
+      "The process is running.",
+      describeFields(z.strictObject({ status: z.literal("ok"), service: z.literal("atlasqueue-api") }), {
+        status: "Always `ok`.",
+        service: "The name of this program.",
+      }),
+      { status: "ok", service: "atlasqueue-api" },
+    ),
   },
   () => ({ status: "ok", service: "atlasqueue-api" }),
 );
@@ -32,13 +31,11 @@ const liveness = route(
     path: "/livez",
     id: "getLiveness",
     summary: "Liveness check",
-    answers: {
-      200: {
-        description: "The process is running.",
-        schema: describeFields(z.strictObject({ status: z.literal("ok") }), { status: "Always `ok`." }),
-        example: { status: "ok" },
-      },
-    },
+    answers: ok(
+      "The process is running.",
+      describeFields(z.strictObject({ status: z.literal("ok") }), { status: "Always `ok`." }),
+      { status: "ok" },
+    ),
   },
   () => ({ status: "ok" }),
 );

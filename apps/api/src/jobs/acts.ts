@@ -3,21 +3,20 @@ import {
   bulkJobsAnswer,
   editJob,
   job,
-  jobId,
   type BulkJobs,
   type BulkJobsAnswer,
   type JsonObject,
 } from "@atlasqueue/contract";
 import { bulkJobs, deleteFinished, editAndRetry, findJob, lockedError } from "@atlasqueue/core/internal/http";
-import { z } from "zod";
 import { ProblemError, unknownJob } from "../http/answers/problem.ts";
 import type { CursorOf } from "../http/input/cursor.ts";
 import { exampleId } from "../route/examples.ts";
 import { noBody } from "../route/operation.ts";
+import { jobPath, ok } from "../route/answers.ts";
 import { route } from "../route/route.ts";
+import { refused } from "./refused.ts";
 import { showRetried } from "./retried.ts";
 
-const path = z.strictObject({ id: jobId });
 /** A thousand ids. */
 const bulk_bytes_max = 131_072;
 
@@ -33,26 +32,17 @@ export const edit = route(
       "`payload` takes the place of the payload; `patch` is merged into it (RFC 7396: null removes a field). " +
       "Otherwise like retry.",
     scope: "admin",
-    request: { path, body: { schema: editJob, example: { patch: { to: "ada@example.org" } } } },
-    answers: { 200: { description: "The queued job.", schema: job } },
+    request: { path: jobPath, body: { schema: editJob, example: { patch: { to: "ada@example.org" } } } },
+    answers: ok("The queued job.", job),
     problems: ["not_found", "not_retryable", "storage_full"],
   },
   async ({ deps, tenant, path: { id }, body: edited, bytes }) => {
     // By what it brings, as if it were a job of its own: a patch makes a payload no larger than by itself.
     await deps.storageQuota.admit(tenant, { bytes, jobs: 1, keys: [] });
     const outcome = await editAndRetry(deps, tenant, id, edited, deps.payload_bytes_max);
-    switch (outcome.kind) {
-      case "retried":
-        return showRetried(deps, outcome);
-      case "not_retryable":
-        throw new ProblemError("not_retryable", `The job is ${outcome.job.status}`);
-      case "refused":
-        throw new ProblemError("too_large", `The new payload may have ${deps.payload_bytes_max} bytes of JSON at most`);
-      case "unknown":
-        return unknownJob();
-      default:
-        return outcome satisfies never;
-    }
+    if (outcome.kind === "refused")
+      throw new ProblemError("too_large", `The new payload may have ${deps.payload_bytes_max} bytes of JSON at most`);
+    return outcome.kind === "retried" ? showRetried(deps, outcome) : refused(outcome);
   },
 );
 
@@ -68,7 +58,7 @@ export const remove = route(
       "With its attempts; its idempotency key is free again. One that other jobs still wait for, as they are to run when " +
       "it is replayed, stays.",
     scope: "admin",
-    request: { path, body: noBody },
+    request: { path: jobPath, body: noBody },
     answers: { 204: { description: "It is deleted." } },
     problems: ["not_found", "job_not_finished", "job_awaited"],
   },
@@ -114,13 +104,7 @@ export const bulk = route(
         bytes_max: bulk_bytes_max,
       },
     },
-    answers: {
-      200: {
-        description: "How far this call came.",
-        schema: bulkJobsAnswer,
-        example: { matched: 1_200, changed: 1_200, next_cursor: null },
-      },
-    },
+    answers: ok("How far this call came.", bulkJobsAnswer, { matched: 1_200, changed: 1_200, next_cursor: null }),
   },
   async ({ deps, tenant, body: { action, ids, filter = {}, cursor, dry_run }, hungUp }) => {
     // The same place, whether it is looked at or done.

@@ -1,13 +1,13 @@
-import { changedJob, jobId, type Job } from "@atlasqueue/contract";
+import { changedJob, type Job } from "@atlasqueue/contract";
 import { cancel as cancelJob, findJob, retry as retryJob, showJob } from "@atlasqueue/core/internal/http";
-import { z } from "zod";
-import { ProblemError, unknownJob } from "../http/answers/problem.ts";
+import { unknownJob } from "../http/answers/problem.ts";
 import type { RouteDeps } from "../route/deps.ts";
 import { noBody } from "../route/operation.ts";
+import { jobPath, ok } from "../route/answers.ts";
 import { route } from "../route/route.ts";
+import { refused } from "./refused.ts";
 import { showRetried } from "./retried.ts";
 
-const path = z.strictObject({ id: jobId });
 const underKey =
   "Sent again with the same `Idempotency-Key`, it changes nothing more: the answer is the job as it is then.";
 
@@ -21,24 +21,16 @@ export const cancel = route(
     summary: "Cancel a job",
     description: `Any job that is not final. If it is running, its lease ends and its handler is aborted. ${underKey}`,
     scope: "submit",
-    request: { path, idempotency_key: "optional", body: noBody },
-    answers: { 200: { description: "The cancelled job.", schema: changedJob } },
+    request: { path: jobPath, idempotency_key: "optional", body: noBody },
+    answers: ok("The cancelled job.", changedJob),
     problems: ["not_found", "job_finished"],
   },
   async ({ deps, tenant, path: { id }, repeated }) => {
     if (repeated) return showAsIs(deps, tenant, id);
     const outcome = await cancelJob(deps, tenant, id);
-    switch (outcome.kind) {
-      case "cancelled":
-        await deps.followUps.cancelled([outcome.job], outcome.ready);
-        return showJob(outcome.job);
-      case "not_cancellable":
-        throw new ProblemError("job_finished", `The job is ${outcome.job.status} already`);
-      case "unknown":
-        return unknownJob();
-      default:
-        return outcome satisfies never;
-    }
+    if (outcome.kind !== "cancelled") return refused(outcome);
+    await deps.followUps.cancelled([outcome.job], outcome.ready);
+    return showJob(outcome.job);
   },
 );
 
@@ -52,23 +44,14 @@ export const retry = route(
     summary: "Retry a job",
     description: `A dead, cancelled or failed job is queued now with no attempts counted. Its history is kept. ${underKey}`,
     scope: "submit",
-    request: { path, idempotency_key: "optional", body: noBody },
-    answers: { 200: { description: "The queued job.", schema: changedJob } },
+    request: { path: jobPath, idempotency_key: "optional", body: noBody },
+    answers: ok("The queued job.", changedJob),
     problems: ["not_found", "not_retryable"],
   },
   async ({ deps, tenant, path: { id }, repeated }) => {
     if (repeated) return showAsIs(deps, tenant, id);
     const outcome = await retryJob(deps, tenant, id);
-    switch (outcome.kind) {
-      case "retried":
-        return showRetried(deps, outcome);
-      case "not_retryable":
-        throw new ProblemError("not_retryable", `The job is ${outcome.job.status}`);
-      case "unknown":
-        return unknownJob();
-      default:
-        return outcome satisfies never;
-    }
+    return outcome.kind === "retried" ? showRetried(deps, outcome) : refused(outcome);
   },
 );
 

@@ -4,7 +4,6 @@ import {
   getJobQuery,
   isFinal,
   jobWithParents,
-  jobId,
   jobPage,
   limits,
   listJobsQuery,
@@ -23,13 +22,10 @@ import {
   showJob,
   type PageRow,
 } from "@atlasqueue/core/internal/http";
-import { z } from "zod";
 import { unknownJob } from "../http/answers/problem.ts";
-import type { CursorOf } from "../http/input/cursor.ts";
 import { exampleId, exampleJob, exampleParents } from "../route/examples.ts";
+import { jobPath, ok, pageOf, shortPage } from "../route/answers.ts";
 import { route } from "../route/route.ts";
-
-const path = z.strictObject({ id: jobId });
 
 const exampleAttempt: AttemptList["items"][number] = {
   attempt: 1,
@@ -55,34 +51,25 @@ export const list = route(
       "`searched` then has how many jobs the API read, and how far back it came.",
     scope: "read",
     request: { query: listJobsQuery },
-    answers: {
-      200: {
-        description:
-          "A page. It may be short, even empty, and still have a `next_cursor`; null means there is no more.",
-        schema: jobPage,
-        example: { items: [exampleJob], next_cursor: null },
-      },
-    },
+    answers: pageOf(jobPage, exampleJob, shortPage),
   },
   async ({ deps, tenant, query: { limit, cursor, key, search, ...filter } }) => {
-    const of: CursorOf = { list: "jobs", tenant, filter: { ...filter, key, search } };
-    const below = deps.cursors.read(of, cursor);
-    const nextOf = (next: string | undefined) => (next === undefined ? null : deps.cursors.write(of, next));
+    const page = deps.cursors.page({ list: "jobs", tenant, filter: { ...filter, key, search } }, cursor);
     if (key !== undefined) {
       const row = await findJobByKey(deps, tenant, key, filter);
       return { items: row ? [showJob(row)] : [], next_cursor: null };
     }
     if (search === undefined) {
-      const { rows, next, looked_at: jobs } = await listJobs(deps, tenant, filter, limit, below);
+      const { rows, next, looked_at: jobs } = await listJobs(deps, tenant, filter, limit, page.after);
       const searched = jobs === undefined || next === undefined ? {} : { searched: { jobs, back_to: madeAt(next) } };
-      return { items: rows.map(showJob), next_cursor: nextOf(next), ...searched };
+      return { items: rows.map(showJob), next_cursor: page.next(next), ...searched };
     }
     // It costs far more than a list: a few at once, of which each tenant has a share.
     const { rows, jobs, next } = await deps.searches.hold(tenant, () =>
-      searchJobs(deps, tenant, filter, search, limit, below),
+      searchJobs(deps, tenant, filter, search, limit, page.after),
     );
     const back_to = next === undefined ? null : madeAt(next);
-    return { items: rows.map(showJob), next_cursor: nextOf(next), searched: { jobs, back_to } };
+    return { items: rows.map(showJob), next_cursor: page.next(next), searched: { jobs, back_to } };
   },
 );
 
@@ -101,16 +88,10 @@ export const get = route(
       `others comes with the results of the first ${limits.parents_shown_max} of them, or of as many as have 256 KiB ` +
       "together, and says how many of all are in each status.",
     scope: "read",
-    request: { path, query: getJobQuery },
+    request: { path: jobPath, query: getJobQuery },
     // It may be waiting for the job, and then not for the database.
     gate: "own",
-    answers: {
-      200: {
-        description: "The job.",
-        schema: jobWithParents,
-        example: { ...exampleJob, flow_id: exampleId, ...exampleParents },
-      },
-    },
+    answers: ok("The job.", jobWithParents, { ...exampleJob, flow_id: exampleId, ...exampleParents }),
     problems: ["not_found"],
   },
   async ({ deps, tenant, path: { id }, query: { wait_seconds }, hungUp }) => {
@@ -147,14 +128,10 @@ export const attempts = route(
     tag: "Jobs",
     summary: "List a job's attempts",
     scope: "read",
-    request: { path },
-    answers: {
-      200: {
-        description: "The newest 500, or as many as have about 4 MiB of logs, in their order.",
-        schema: attemptList,
-        example: { items: [exampleAttempt] },
-      },
-    },
+    request: { path: jobPath },
+    answers: ok("The newest 500, or as many as have about 4 MiB of logs, in their order.", attemptList, {
+      items: [exampleAttempt],
+    }),
     problems: ["not_found"],
   },
   async ({ deps, tenant, path: { id } }) => ({ items: (await listAttempts(deps, tenant, id)) ?? unknownJob() }),
@@ -168,8 +145,8 @@ export const explain = route(
     tag: "Jobs",
     summary: "Explain a job",
     scope: "read",
-    request: { path },
-    answers: { 200: { description: "Why it is not running now, in words and codes.", schema: explanation } },
+    request: { path: jobPath },
+    answers: ok("Why it is not running now, in words and codes.", explanation),
     problems: ["not_found"],
   },
   async ({ deps, tenant, path: { id } }) => (await explainJob(deps, tenant, id)) ?? unknownJob(),

@@ -1,5 +1,6 @@
 import { leaseAnswer, leaseRequest, queueName } from "@atlasqueue/contract";
 import { z } from "zod";
+import { ok } from "../route/answers.ts";
 import { route } from "../route/route.ts";
 import { exampleLease, holdsOf, releaseIfUndelivered, showLeases } from "./show-leases.ts";
 
@@ -29,13 +30,12 @@ export const lease = route(
     // It waits for jobs, and the long poll has its own bound.
     gate: "own",
     hands_over: true,
-    answers: {
-      200: {
-        description: "The leased jobs; empty if there were none in time.",
-        schema: leaseAnswer,
-        example: { jobs: [exampleLease], waited_ms: 1_250, remaining_ms: 30_000, repeated: false },
-      },
-    },
+    answers: ok("The leased jobs; empty if there were none in time.", leaseAnswer, {
+      jobs: [exampleLease],
+      waited_ms: 1_250,
+      remaining_ms: 30_000,
+      repeated: false,
+    }),
     problems: ["lease_token_used"],
   },
   async ({ deps, tenant, path: { queue }, body, trace, hungUp, ifUndelivered }) => {

@@ -1,6 +1,7 @@
 import { releaseLeaseAnswer, releaseLeaseRequest } from "@atlasqueue/contract";
 import { releaseLease as releaseOf } from "@atlasqueue/core/internal/http";
 import { exampleToken } from "../route/examples.ts";
+import { ok } from "../route/answers.ts";
 import { route } from "../route/route.ts";
 
 export const releaseLease = route(
@@ -18,9 +19,7 @@ export const releaseLease = route(
     scope: "work",
     gate: "lease",
     request: { body: { schema: releaseLeaseRequest, example: { lease_token: exampleToken } } },
-    answers: {
-      200: { description: "How many jobs were released.", schema: releaseLeaseAnswer, example: { released: 1 } },
-    },
+    answers: ok("How many jobs were released.", releaseLeaseAnswer, { released: 1 }),
   },
   async ({ deps, tenant, body: { lease_token } }) => ({ released: await releaseOf(deps, tenant, lease_token) }),
 );

@@ -1,12 +1,5 @@
 import { childrenFaults, refusalFaults } from "@atlasqueue/core/internal";
-import {
-  ackWithChildren,
-  withPriority,
-  findJob,
-  type Ack,
-  type RemoteOutcome,
-  type Spawned,
-} from "@atlasqueue/core/internal/http";
+import { ackWithChildren, findJob, type Ack, type RemoteOutcome, type Spawned } from "@atlasqueue/core/internal/http";
 import { invalid } from "../http/answers/problem.ts";
 import { admitJobs } from "../jobs/admit-jobs.ts";
 import { conflicts } from "../jobs/batch-refusals.ts";
@@ -29,16 +22,10 @@ export async function settleAdding(
   const faults = childrenFaults(children);
   if (faults.length > 0) throw invalid(faults);
   // An ack sent again adds nothing, so it must be answered however full it is by now.
-  if (await isRunning(deps, tenant, ack.id))
-    await admitJobs(deps, { tenant, bytes }, children, (at) => `/children/${at}`);
+  const job = await findJob(deps, tenant, ack.id);
+  if (job?.status === "running") await admitJobs(deps, { tenant, bytes }, children, (at) => `/children/${at}`);
   const outcome = await ackWithChildren(deps, tenant, ack, spawned);
   if (typeof outcome !== "object") return outcome;
   const why = refusalFaults(outcome, (at) => `/children/${at}`);
   throw outcome.kind === "conflict" ? conflicts(why) : invalid(why);
-}
-
-/** Its row is not kept while the rest is done. */
-async function isRunning(deps: RouteDeps, tenant: string, id: string): Promise<boolean> {
-  const job = await findJob({ database: withPriority(deps.database) }, tenant, id);
-  return job?.status === "running";
 }

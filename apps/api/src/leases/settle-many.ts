@@ -10,6 +10,7 @@ import {
 import { invalid } from "../http/answers/problem.ts";
 import { requireSmall } from "../http/body/require-small.ts";
 import { exampleId, exampleToken } from "../route/examples.ts";
+import { ok } from "../route/answers.ts";
 import { route } from "../route/route.ts";
 import { exampleLease, holdsOf, releaseIfUndelivered, showLeases } from "./show-leases.ts";
 
@@ -39,20 +40,18 @@ export const settleMany = route(
         bytes_max: limits.error_body_bytes_max,
       },
     },
-    answers: {
-      200: {
-        description: "One outcome for each ack, nack and release, in order; with `next`, the jobs that were leased.",
-        schema: settleAnswer,
-        example: {
-          acks: [{ id: exampleId, outcome: "succeeded" }],
-          nacks: [],
-          next: [exampleLease],
-          waited_ms: 0,
-          remaining_ms: 30_000,
-          repeated: false,
-        },
+    answers: ok(
+      "One outcome for each ack, nack and release, in order; with `next`, the jobs that were leased.",
+      settleAnswer,
+      {
+        acks: [{ id: exampleId, outcome: "succeeded" }],
+        nacks: [],
+        next: [exampleLease],
+        waited_ms: 0,
+        remaining_ms: 30_000,
+        repeated: false,
       },
-    },
+    ),
   },
   async ({ deps, tenant, body: { acks, nacks, releases, next }, bytes, ifUndelivered }) => {
     const came_at = performance.now();

@@ -3,7 +3,6 @@ import {
   heartbeatAnswer,
   heartbeatRequest,
   changedJob,
-  jobId,
   limits,
   nackRequest,
   releaseRequest,
@@ -13,7 +12,6 @@ import {
 import { flowOf } from "@atlasqueue/core/internal";
 import {
   afterSome,
-  withPriority,
   findJob,
   heartbeat as extend,
   releaseRemote,
@@ -23,16 +21,16 @@ import {
   type Nack,
   type RemoteOutcome,
 } from "@atlasqueue/core/internal/http";
-import { z } from "zod";
 import { requireScope } from "../access/guard.ts";
 import { leaseLost, unknownJob } from "../http/answers/problem.ts";
 import { requireSmall } from "../http/body/require-small.ts";
 import type { RouteDeps } from "../route/deps.ts";
 import { exampleLockedUntil, exampleToken } from "../route/examples.ts";
+import { jobPath, ok } from "../route/answers.ts";
 import { route } from "../route/route.ts";
+import { refused } from "../jobs/refused.ts";
 import { settleAdding } from "./settle-adding.ts";
 
-const path = z.strictObject({ id: jobId });
 const lease_token = exampleToken;
 const problems = ["not_found", "lease_lost"] as const;
 const work = { method: "post", tag: "Leases", scope: "work", gate: "lease", problems } as const;
@@ -50,11 +48,11 @@ export const ack = route(
       "first of the parents of each. With `dependants_wait`, the jobs that wait for this one wait for its children too. " +
       "A token needs the scope `submit` for it.",
     request: {
-      path,
+      path: jobPath,
       body: { list: "children", schema: ackRequest, example: { lease_token, result: { sent: true } } },
     },
     permits: ({ children = [] }: AckRequest) => 1 + children.length,
-    answers: { 200: { description: "The job, succeeded.", schema: changedJob } },
+    answers: ok("The job, succeeded.", changedJob),
     problems: [...work.problems, "unique_conflict", "too_many_queues", "storage_full"],
   },
   async ({ deps, tenant, caller, path: { id }, body, bytes, trace }) => {
@@ -75,7 +73,7 @@ export const nack = route(
     summary: "Report a failed attempt",
     description: "It is retried after a growing delay, or is dead after its last attempt.",
     request: {
-      path,
+      path: jobPath,
       body: {
         schema: nackRequest,
         example: { lease_token, error: "no such customer" },
@@ -83,7 +81,7 @@ export const nack = route(
         bytes_max: limits.error_body_bytes_max,
       },
     },
-    answers: { 200: { description: "The job, failed or dead.", schema: changedJob } },
+    answers: ok("The job, failed or dead.", changedJob),
   },
   ({ deps, tenant, path: { id }, body, bytes }) => {
     requireSmall(body.error_data, "/error_data", bytes, limits.error_data_bytes_max);
@@ -101,10 +99,8 @@ export const release = route(
       "For a worker that stops before the job is done: it is ready again, in its old place, and no attempt is counted. " +
       "A worker without a handler for its type sends `later: true`: the job is ready again after as long as it has been " +
       "ready, 1 to 30 seconds, for a worker that has one. Sent again, it is a 409, as the lease has ended.",
-    request: { path, body: { schema: releaseRequest, example: { lease_token } } },
-    answers: {
-      200: { description: "The job: ready again, or leased by another worker since.", schema: changedJob },
-    },
+    request: { path: jobPath, body: { schema: releaseRequest, example: { lease_token } } },
+    answers: ok("The job: ready again, or leased by another worker since.", changedJob),
   },
   async ({ deps, tenant, path: { id }, body }) => {
     const [outcome] = await releaseRemote(deps, tenant, [{ id, ...body }]);
@@ -118,29 +114,13 @@ export const heartbeat = route(
     path: "/v1/jobs/{id}/heartbeat",
     id: "heartbeat",
     summary: "Extend a lease (heartbeat)",
-    request: { path, body: { schema: heartbeatRequest, example: { lease_token, progress: { percent: 50 } } } },
-    // An API that has fallen behind would renew the same leases over and over, for callers who have asked again long since.
-    answers: {
-      200: {
-        description: "When the lease ends now.",
-        schema: heartbeatAnswer,
-        example: { locked_until: exampleLockedUntil },
-      },
-    },
+    request: { path: jobPath, body: { schema: heartbeatRequest, example: { lease_token, progress: { percent: 50 } } } },
+    answers: ok("When the lease ends now.", heartbeatAnswer, { locked_until: exampleLockedUntil }),
   },
   async ({ deps, tenant, path: { id }, body, bytes }) => {
     requireSmall(body.progress, "/progress", bytes, limits.progress_bytes_max);
     const outcome = await extend(deps, tenant, { id, ...body });
-    switch (outcome.kind) {
-      case "extended":
-        return { locked_until: outcome.locked_until.toISOString() };
-      case "lease_lost":
-        throw leaseLost();
-      case "unknown":
-        return unknownJob();
-      default:
-        return outcome satisfies never;
-    }
+    return outcome.kind === "extended" ? { locked_until: outcome.locked_until.toISOString() } : refused(outcome);
   },
 );
 
@@ -152,7 +132,7 @@ async function settled(deps: RouteDeps, tenant: string, id: string, acks: Ack[],
 
 async function shown(deps: RouteDeps, tenant: string, id: string, outcome: RemoteOutcome | undefined): Promise<Job> {
   const done = outcome !== "not_found" && outcome !== "lease_lost";
-  const found = await findJob({ database: withPriority(deps.database) }, tenant, id).catch(afterSome(done));
+  const found = await findJob(deps, tenant, id).catch(afterSome(done));
   if (outcome === "not_found" || !found) return unknownJob();
   if (outcome === "lease_lost") throw leaseLost();
   return showJob(found);

@@ -1,6 +1,7 @@
 import { openQueueQueues, type JobStatus, type OpenQueueQueues, type OpenQueueStatus } from "@atlasqueue/contract";
 import { oldestWaiting, queueStats, type QueueStats } from "@atlasqueue/core/internal/http";
 import { exampleJob } from "../route/examples.ts";
+import { ok } from "../route/answers.ts";
 import { route } from "../route/route.ts";
 import { statusesOf } from "./words.ts";
 
@@ -25,13 +26,7 @@ export const dashboard = route(
     summary: "List the queues",
     description: "`failed` says how many of the `pending` are waiting for a retry; `total` counts each job once.",
     scope: "read",
-    answers: {
-      200: {
-        description: "Every queue that has had a job, or was paused.",
-        schema: openQueueQueues,
-        example: [exampleStats],
-      },
-    },
+    answers: ok("Every queue that has had a job, or was paused.", openQueueQueues, [exampleStats]),
   },
   async ({ deps, tenant }) => {
     const stats = await queueStats(deps, tenant);

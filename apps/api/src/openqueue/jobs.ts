@@ -1,21 +1,12 @@
-import {
-  jobId,
-  limits,
-  openQueueJob,
-  openQueueJobPage,
-  openQueueJobStatus,
-  openQueueListQuery,
-} from "@atlasqueue/contract";
+import { limits, openQueueJob, openQueueJobPage, openQueueJobStatus, openQueueListQuery } from "@atlasqueue/contract";
 import { cancel as cancelJob, findJob, listJobsAt, type JobRow } from "@atlasqueue/core/internal/http";
-import { z } from "zod";
 import { ProblemError, unknownJob } from "../http/answers/problem.ts";
 import type { RouteDeps } from "../route/deps.ts";
 import { exampleId, exampleOpenQueueJob } from "../route/examples.ts";
 import { noBody } from "../route/operation.ts";
+import { jobPath, ok } from "../route/answers.ts";
 import { route } from "../route/route.ts";
 import { showOpenQueueJob, statusesOf, wordOf } from "./words.ts";
-
-const path = z.strictObject({ id: jobId });
 
 export const list = route(
   {
@@ -29,13 +20,12 @@ export const list = route(
       "one begins at `offset` plus the number of its items.",
     scope: "read",
     request: { query: openQueueListQuery },
-    answers: {
-      200: {
-        description: "A page; `total` counts everything the filter matches, on every page.",
-        schema: openQueueJobPage,
-        example: { items: [exampleOpenQueueJob], total: 1, limit: limits.list_items_default, offset: 0 },
-      },
-    },
+    answers: ok("A page; `total` counts everything the filter matches, on every page.", openQueueJobPage, {
+      items: [exampleOpenQueueJob],
+      total: 1,
+      limit: limits.list_items_default,
+      offset: 0,
+    }),
   },
   async ({ deps, tenant, query: { queue_name: queue, status, limit, offset } }) => {
     const filter = { queue, statuses: status && statusesOf(status) };
@@ -52,14 +42,8 @@ export const getStatus = route(
     id: "openQueueGetJobStatus",
     summary: "Get a job's status",
     scope: "read",
-    request: { path },
-    answers: {
-      200: {
-        description: "Its status, in OpenQueue's words.",
-        schema: openQueueJobStatus,
-        example: { job_id: exampleId, status: "pending" },
-      },
-    },
+    request: { path: jobPath },
+    answers: ok("Its status, in OpenQueue's words.", openQueueJobStatus, { job_id: exampleId, status: "pending" }),
     problems: ["not_found"],
   },
   async (call) => {
@@ -76,8 +60,8 @@ export const getDetail = route(
     id: "openQueueGetJob",
     summary: "Get a job",
     scope: "read",
-    request: { path },
-    answers: { 200: { description: "The job.", schema: openQueueJob, example: exampleOpenQueueJob } },
+    request: { path: jobPath },
+    answers: ok("The job.", openQueueJob, exampleOpenQueueJob),
     problems: ["not_found"],
   },
   async (call) => showOpenQueueJob(await find(call)),
@@ -93,14 +77,8 @@ export const cancel = route(
     summary: "Cancel a pending job",
     description: "One that is not pending is not found, as OpenQueue has it.",
     scope: "submit",
-    request: { path, body: noBody },
-    answers: {
-      200: {
-        description: "The job is cancelled.",
-        schema: openQueueJobStatus,
-        example: { job_id: exampleId, status: "cancelled" },
-      },
-    },
+    request: { path: jobPath, body: noBody },
+    answers: ok("The job is cancelled.", openQueueJobStatus, { job_id: exampleId, status: "cancelled" }),
     problems: ["not_found"],
   },
   async ({ deps, tenant, path: { id } }) => {

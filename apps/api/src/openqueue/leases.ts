@@ -1,5 +1,4 @@
 import {
-  jobId,
   limits,
   openQueueAck,
   openQueueHeartbeat,
@@ -22,6 +21,7 @@ import { z } from "zod";
 import { leaseLost, unknownJob } from "../http/answers/problem.ts";
 import { requireSmall } from "../http/body/require-small.ts";
 import { exampleId, exampleLockedUntil, exampleOpenQueueJob, exampleToken } from "../route/examples.ts";
+import { jobPath, ok } from "../route/answers.ts";
 import { route } from "../route/route.ts";
 import { releaseIfUndelivered } from "../leases/show-leases.ts";
 import { openQueueBackoff } from "./native.ts";
@@ -29,7 +29,6 @@ import { showOpenQueueJob } from "./words.ts";
 
 const work = { method: "post", tag: "OpenQueue", scope: "work" } as const;
 const act = { ...work, gate: "lease", problems: ["not_found", "lease_lost"] } as const;
-const path = z.strictObject({ id: jobId });
 const lease_token = exampleToken;
 
 type Status = OpenQueueSettled["status"];
@@ -49,17 +48,11 @@ export const lease = route(
       path: z.strictObject({ queue: queueName }),
       body: { schema: openQueueLeaseRequest, example: { worker_id: "worker-1", lease_seconds: 30 } },
     },
-    answers: {
-      200: {
-        description: "The leased job; null when there was none.",
-        schema: openQueueLease,
-        example: {
-          job: { ...exampleOpenQueueJob, status: "processing" },
-          lease_token,
-          lease_expires_at: exampleLockedUntil,
-        },
-      },
-    },
+    answers: ok("The leased job; null when there was none.", openQueueLease, {
+      job: { ...exampleOpenQueueJob, status: "processing" },
+      lease_token,
+      lease_expires_at: exampleLockedUntil,
+    }),
   },
   async ({ deps, tenant, path: { queue }, body, hungUp, ifUndelivered }) => {
     const { longPoll } = deps;
@@ -82,7 +75,7 @@ export const ack = route(
     id: "openQueueAck",
     summary: "Acknowledge a job",
     description: `A result may have ${limits.result_bytes_max} bytes of JSON. The same ack again changes nothing and gets the same answer.`,
-    request: { path, body: { schema: openQueueAck, example: { lease_token, result: { sent: true } } } },
+    request: { path: jobPath, body: { schema: openQueueAck, example: { lease_token, result: { sent: true } } } },
     answers: settled("It has succeeded.", "completed"),
   },
   async ({ deps, tenant, path: { id }, body: { result, ...held }, bytes }) => {
@@ -100,7 +93,7 @@ export const nack = route(
     summary: "Report a failed attempt",
     description: "It is retried after a delay that doubles, up to 300 s, or is dead after its last retry.",
     request: {
-      path,
+      path: jobPath,
       body: {
         schema: openQueueNack,
         example: { lease_token, error: "no such customer" },
@@ -123,7 +116,7 @@ export const heartbeat = route(
     path: "/jobs/{id}/heartbeat",
     id: "openQueueHeartbeat",
     summary: "Extend a lease (heartbeat)",
-    request: { path, body: { schema: openQueueHeartbeat, example: { lease_token, lease_seconds: 60 } } },
+    request: { path: jobPath, body: { schema: openQueueHeartbeat, example: { lease_token, lease_seconds: 60 } } },
     answers: settled("It is held for longer.", "lease_extended"),
   },
   async ({ deps, tenant, path: { id }, body: { lease_seconds, ...held } }) => {

@@ -4,6 +4,7 @@ import { provisionTenant, type RateLimit } from "@atlasqueue/core/internal/http"
 import { z } from "zod";
 import { ProblemError } from "../http/answers/problem.ts";
 import { networkOf } from "../http/input/address.ts";
+import { ok } from "../route/answers.ts";
 import { route, type Guard } from "../route/route.ts";
 
 /** Of wrong secrets, per network. The right one is never refused: all callers behind a proxy may be one network. */
@@ -47,7 +48,7 @@ export const provision = route(
       ),
       body: { schema: openQueueProvision, example: { email: "a@b.example" } },
     },
-    answers: { 200: { description: "The token; no other answer shows it again.", schema: openQueueProvisioned } },
+    answers: ok("The token; no other answer shows it again.", openQueueProvisioned),
     problems: ["forbidden", "too_many_tokens", "unavailable"],
   },
   async ({ deps, body: { email }, context }) => {

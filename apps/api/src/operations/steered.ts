@@ -8,8 +8,8 @@ import {
 } from "@atlasqueue/core/internal/http";
 import { z } from "zod";
 import { ProblemError } from "../http/answers/problem.ts";
-import type { CursorOf } from "../http/input/cursor.ts";
 import { noBody, type Operation as Described } from "../route/operation.ts";
+import { pageOf } from "../route/answers.ts";
 import { route, type Route } from "../route/route.ts";
 
 /** What the routes of two resources over the same rows differ in. */
@@ -31,7 +31,7 @@ type Resource<Shown> = {
  * @example
  * const { list, get, steering } = steered({ name: "replay", path: "/v1/dlq/replays", show: showReplay, … });
  */
-export function steered<Shown>({ name, path, tag, kind, schema, page, example, show }: Resource<Shown>) {
+export function steered<Shown>({ name, path, tag, kind, schema, page: pageSchema, example, show }: Resource<Shown>) {
   const Name = name === "replay" ? "Replay" : "Operation";
   const one = name === "replay" ? "a replay" : "an operation";
   const byId = describeFields(z.strictObject({ id: jobId }), { id: `The ${name}'s id.` });
@@ -49,12 +49,12 @@ export function steered<Shown>({ name, path, tag, kind, schema, page, example, s
         "Those that are over are kept for 30 days. A page of large filters or patches ends after about 4 MiB.",
       scope: "read",
       request: { query: listOperationsQuery },
-      answers: { 200: { description: "A page.", schema: page, example: { items: [example], next_cursor: null } } },
+      answers: pageOf(pageSchema, example),
     },
     async ({ deps, tenant, query: { limit, cursor } }) => {
-      const of: CursorOf = { list: `${name}s`, tenant, filter: {} };
-      const { rows, next } = await listOperations(deps, tenant, limit, deps.cursors.read(of, cursor), kind);
-      return { items: rows.map(show), next_cursor: next === undefined ? null : deps.cursors.write(of, next) };
+      const page = deps.cursors.page({ list: `${name}s`, tenant, filter: {} }, cursor);
+      const { rows, next } = await listOperations(deps, tenant, limit, page.after, kind);
+      return { items: rows.map(show), next_cursor: page.next(next) };
     },
   );
 

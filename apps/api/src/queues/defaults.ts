@@ -1,6 +1,7 @@
 import { queue as queueSchema, queueDefaults, type JsonObject } from "@atlasqueue/contract";
 import { setDefaults as storeDefaults } from "@atlasqueue/core/internal/http";
 import { exampleQueue } from "../route/examples.ts";
+import { ok } from "../route/answers.ts";
 import { route } from "../route/route.ts";
 import { changed, path, settings_body_bytes_max } from "./changed.ts";
 
@@ -24,7 +25,7 @@ export const setDefaults = route(
         bytes_max: settings_body_bytes_max,
       },
     },
-    answers: { 200: { description: "The queue, with its defaults.", schema: queueSchema, example: exampleQueue } },
+    answers: ok("The queue, with its defaults.", queueSchema, exampleQueue),
     problems: ["too_many_queues"],
   },
   (call) =>

@@ -13,10 +13,10 @@ import {
 import { pauseQueue, setLimits, type QueueRef } from "@atlasqueue/core/internal";
 import { heldGroups, queueStats, resumeQueue } from "@atlasqueue/core/internal/http";
 import { ProblemError } from "../http/answers/problem.ts";
-import type { CursorOf } from "../http/input/cursor.ts";
 import type { RouteDeps } from "../route/deps.ts";
 import { exampleId, exampleQueue } from "../route/examples.ts";
 import { noBody } from "../route/operation.ts";
+import { ok, pageOf } from "../route/answers.ts";
 import { route } from "../route/route.ts";
 import { changed, path, settings_body_bytes_max, showQueue } from "./changed.ts";
 import { setDefaults } from "./defaults.ts";
@@ -48,21 +48,18 @@ const listQueues = route(
     description: "The counts are kept, not counted: this costs the same whatever the history.",
     scope: "read",
     request: { query: listQueuesQuery },
-    answers: {
-      200: {
-        description: "A page of the queues that have jobs or settings, in the order of their names.",
-        schema: queuePage,
-        example: { items: [exampleQueue], next_cursor: null },
-      },
-    },
+    answers: pageOf(
+      queuePage,
+      exampleQueue,
+      "A page of the queues that have jobs or settings, in the order of their names.",
+    ),
   },
   async ({ deps, tenant, query: { limit, cursor } }) => {
-    const of: CursorOf = { list: "queues", tenant, filter: {} };
-    const after = deps.cursors.read(of, cursor);
-    const found = await queueStats(deps, tenant, { after, limit: limit + 1 });
+    const page = deps.cursors.page({ list: "queues", tenant, filter: {} }, cursor);
+    const found = await queueStats(deps, tenant, { after: page.after, limit: limit + 1 });
     const items = found.slice(0, limit).map(showQueue);
     const last = found.length > limit ? items.at(-1)?.queue : undefined;
-    return { items, next_cursor: last === undefined ? null : deps.cursors.write(of, last) };
+    return { items, next_cursor: page.next(last) };
   },
 );
 
@@ -76,7 +73,7 @@ const getQueue = route(
     description: "With how many of its jobs started within the period of its rate.",
     scope: "read",
     request: { path },
-    answers: { 200: { description: "The queue.", schema: oneQueue, example: { ...exampleQueue, starts: 83 } } },
+    answers: ok("The queue.", oneQueue, { ...exampleQueue, starts: 83 }),
     problems: ["not_found"],
   },
   async ({ deps, tenant, path: { queue } }) => {
@@ -103,7 +100,7 @@ const toggle = (
       description: description + underKey,
       scope: "admin",
       request: { path, idempotency_key: "optional", body: noBody },
-      answers: { 200: { description: `The queue, ${what}d.`, schema: queueSchema, example } },
+      answers: ok(`The queue, ${what}d.`, queueSchema, example),
       problems: what === "pause" ? ["too_many_queues"] : [],
     },
     (call) => changed(call, (ref) => apply(call.deps, ref)),
@@ -144,7 +141,7 @@ const limitQueue = route(
         bytes_max: settings_body_bytes_max,
       },
     },
-    answers: { 200: { description: "The queue, with its limits.", schema: queueSchema, example: exampleQueue } },
+    answers: ok("The queue, with its limits.", queueSchema, exampleQueue),
     problems: ["too_many_queues"],
   },
   (call) =>
@@ -165,20 +162,14 @@ const groups = route(
       "With the job whose turn it is, since when, and how many wait. Groups with `group_concurrency` over 1 are not listed.",
     scope: "read",
     request: { path, query: listHeldGroupsQuery },
-    answers: {
-      200: {
-        description: "A page, ordered by name.",
-        schema: heldGroupPage,
-        example: { items: [exampleGroup], next_cursor: null },
-      },
-    },
+    answers: pageOf(heldGroupPage, exampleGroup, "A page, ordered by name."),
   },
   async ({ deps, tenant, path: { queue }, query: { limit, cursor } }) => {
-    const of: CursorOf = { list: "held groups", tenant, filter: { queue } };
-    const found = await heldGroups(deps, { tenant, queue }, deps.cursors.read(of, cursor) ?? "", limit + 1);
+    const page = deps.cursors.page({ list: "held groups", tenant, filter: { queue } }, cursor);
+    const found = await heldGroups(deps, { tenant, queue }, page.after ?? "", limit + 1);
     const items = found.slice(0, limit);
     const last = found.length > limit ? items.at(-1)?.group : undefined;
-    return { items, next_cursor: last === undefined ? null : deps.cursors.write(of, last) };
+    return { items, next_cursor: page.next(last) };
   },
 );
 

@@ -1,6 +1,7 @@
 import { queueName, queueScaling as schema, type QueueScaling } from "@atlasqueue/contract";
 import { queueScaling } from "@atlasqueue/core/internal/http";
 import { z } from "zod";
+import { ok } from "../route/answers.ts";
 import { route } from "../route/route.ts";
 
 const example: QueueScaling = {
@@ -26,7 +27,7 @@ export const scaling = route(
       "without jobs is all zeros, not a 404. The counts are kept: this costs the same whatever the backlog.",
     scope: ["read", "metrics"],
     request: { path: z.strictObject({ queue: queueName }) },
-    answers: { 200: { description: "Its figures now.", schema, example } },
+    answers: ok("Its figures now.", schema, example),
   },
   ({ deps, tenant, path: { queue } }) => queueScaling(deps, { tenant, queue }),
 );

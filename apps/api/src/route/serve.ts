@@ -48,7 +48,10 @@ function serve(
   const work = async (c: ApiContext, input: Input): Promise<Response> => {
     if (permitsOf) await chargeMore(c, deps.access, permitsOf(input.body));
     const delivery = createDelivery(c, deps.access.authenticator.watch);
-    const own = depsFor(c, deps, { gone: reads ? delivery.hungUp : undefined });
+    const own = depsFor(c, deps, {
+      gone: reads ? delivery.hungUp : undefined,
+      ...(kind === "first" && { line: "lease" }),
+    });
     const call = callOf(c, input, delivery, { deps: own, app });
     const runOnce = (repeated: ActRow | undefined) => {
       call.repeated = repeated;
@@ -91,7 +94,8 @@ function serve(
 
 /**
  * What the handler sends to the database takes turns with other tenants'. Nothing is taken away from a caller who hangs
- * up while a read waits for its turn; everything else goes on as if they had not.
+ * up while a read waits for its turn; everything else goes on as if they had not. Operations on a lease wait in a line of
+ * their own.
  */
 function depsFor(c: ApiContext, deps: RouteDeps, context: Omit<TenantContext, "tenant"> = {}): RouteDeps {
   const tenant = c.get("caller")?.tenant;

@@ -11,11 +11,11 @@ import {
   type SeenSchedule,
 } from "@atlasqueue/core/internal/http";
 import { ProblemError } from "../http/answers/problem.ts";
-import type { CursorOf } from "../http/input/cursor.ts";
 import { admitJobs } from "../jobs/admit-jobs.ts";
 import { showKnown } from "../jobs/show-known.ts";
 import { exampleJob } from "../route/examples.ts";
 import { noBody } from "../route/operation.ts";
+import { pageOf } from "../route/answers.ts";
 import { route } from "../route/route.ts";
 import { answer, exampleSchedule, path } from "./parts.ts";
 import { create, put } from "./store.ts";
@@ -30,20 +30,17 @@ const list = route(
     description: "A page of large payloads ends after about 4 MiB.",
     scope: "read",
     request: { query: listSchedulesQuery },
-    answers: {
-      200: {
-        description:
-          "A page of schedules, ordered by name. It may be short and still have a `next_cursor`; null means there is no more.",
-        schema: schedulePage,
-        example: { items: [exampleSchedule], next_cursor: null },
-      },
-    },
+    answers: pageOf(
+      schedulePage,
+      exampleSchedule,
+      "A page of schedules, ordered by name. It may be short and still have a `next_cursor`; null means there is no more.",
+    ),
   },
   async ({ deps, tenant, query: { limit, cursor } }) => {
-    const of: CursorOf = { list: "schedules", tenant, filter: {} };
-    const { rows, next } = await listSchedules(deps, tenant, limit, deps.cursors.read(of, cursor));
+    const page = deps.cursors.page({ list: "schedules", tenant, filter: {} }, cursor);
+    const { rows, next } = await listSchedules(deps, tenant, limit, page.after);
     const items = await showSchedules(rows);
-    return { items, next_cursor: next === undefined ? null : deps.cursors.write(of, next) };
+    return { items, next_cursor: page.next(next) };
   },
 );
 

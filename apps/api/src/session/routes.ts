@@ -17,6 +17,7 @@ import type { ApiContext, Caller } from "../http/context.ts";
 import { networkOf } from "../http/input/address.ts";
 import type { RouteDeps } from "../route/deps.ts";
 import { exampleId } from "../route/examples.ts";
+import { ok } from "../route/answers.ts";
 import { route, type Guard } from "../route/route.ts";
 import { version } from "../docs/version.ts";
 
@@ -75,7 +76,7 @@ const get = route(
     description:
       "By token or by cookie. Without either, or when the session has ended, `signed_in` is false. With `AUTH=disabled` " +
       "everyone is signed in.",
-    answers: { 200: { description: "The caller, and what they may do.", schema: session, example } },
+    answers: ok("The caller, and what they may do.", session, example),
     problems: ["unauthorized", "rate_limited", "unavailable", "no_room", "share_used"],
   },
   ({ deps, caller }: Visited) => describe(deps, caller),

@@ -1,5 +1,6 @@
 import { overview, type Overview } from "@atlasqueue/contract";
 import { exampleQueue } from "../route/examples.ts";
+import { ok } from "../route/answers.ts";
 import { route } from "../route/route.ts";
 
 const at = "2030-01-31T12:00:00.000Z";
@@ -35,7 +36,7 @@ export const overviewRoute = route(
       "now. Without Redis `workers` is null, and a problem says so. Counts are compared with the jobs themselves once a " +
       "minute, and only while there are few; `atlasqueue doctor` does it for more.",
     scope: "read",
-    answers: { 200: { description: "An empty list of problems means that all is well.", schema: overview, example } },
+    answers: ok("An empty list of problems means that all is well.", overview, example),
   },
   ({ deps, tenant }) => deps.overviewOf(tenant),
 );

@@ -1,5 +1,6 @@
 import { statsSeries, statsSeriesQuery, type StatsSeries } from "@atlasqueue/contract";
 import { readSeries } from "@atlasqueue/core/internal/http";
+import { ok } from "../route/answers.ts";
 import { route } from "../route/route.ts";
 
 const at = "2030-01-31T12:00:00.000Z";
@@ -36,7 +37,7 @@ export const series = route(
       "Minutes are kept for two days, hours for thirty.",
     scope: "read",
     request: { query: statsSeriesQuery },
-    answers: { 200: { description: "The steps, oldest first, without gaps.", schema: statsSeries, example } },
+    answers: ok("The steps, oldest first, without gaps.", statsSeries, example),
   },
   ({ deps, tenant, query }) => readSeries(deps, tenant, query),
 );

@@ -1,5 +1,6 @@
 import { throughput, throughputQuery, type Throughput } from "@atlasqueue/contract";
 import { readThroughput } from "@atlasqueue/core/internal/http";
+import { ok } from "../route/answers.ts";
 import { route } from "../route/route.ts";
 
 const steps = (jobs: number) => Array.from({ length: 20 }, () => jobs);
@@ -22,7 +23,7 @@ export const throughputRoute = route(
       "three minutes, the last of which is under way. A queue without jobs has zeros.",
     scope: "read",
     request: { query: throughputQuery },
-    answers: { 200: { description: "The queues, in the order asked for.", schema: throughput, example } },
+    answers: ok("The queues, in the order asked for.", throughput, example),
   },
   ({ deps, tenant, query: { queues } }) => readThroughput(deps, tenant, queues),
 );

@@ -1,8 +1,8 @@
-import { jobId, jobSteps, type JobSteps } from "@atlasqueue/contract";
+import { jobSteps, type JobSteps } from "@atlasqueue/contract";
 import { findJobStepsText } from "@atlasqueue/core/internal/http";
-import { z } from "zod";
 import { unknownJob } from "../http/answers/problem.ts";
 import { exampleLockedUntil } from "../route/examples.ts";
+import { jobPath } from "../route/answers.ts";
 import { route } from "../route/route.ts";
 
 const content_type = "application/json";
@@ -22,7 +22,7 @@ export const read = route(
     description:
       "What its handler has done and keeps through retries, the signals it was sent, and those it waited for.",
     scope: "read",
-    request: { path: z.strictObject({ id: jobId }) },
+    request: { path: jobPath },
     answers: { 200: { description: "Each in its order.", schema: jobSteps, content_type, example } },
     problems: ["not_found"],
   },

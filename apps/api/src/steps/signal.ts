@@ -8,8 +8,10 @@ import {
 } from "@atlasqueue/contract";
 import { sendSignal } from "@atlasqueue/core/internal/http";
 import { z } from "zod";
-import { ProblemError, unknownJob } from "../http/answers/problem.ts";
+import { ProblemError } from "../http/answers/problem.ts";
+import { refused } from "../jobs/refused.ts";
 import { requireSmall } from "../http/body/require-small.ts";
+import { ok } from "../route/answers.ts";
 import { route } from "../route/route.ts";
 
 type Input = { path: { name: string } };
@@ -36,9 +38,7 @@ export const signal = route(
       idempotency_key: "optional",
       body: { schema: sendSignalRequest, example: { payload: { by: "ada" } } },
     },
-    answers: {
-      200: { description: "What became of it.", schema: sendSignalAnswer, example: { outcome: "sent" } },
-    },
+    answers: ok("What became of it.", sendSignalAnswer, { outcome: "sent" }),
     problems: ["not_found", "job_finished", "storage_full"],
   },
   async ({ deps, tenant, path: { id, name }, body, bytes, repeated }) => {
@@ -57,10 +57,8 @@ export const signal = route(
         throw new ProblemError("job_finished", `The job is ${outcome.status} already`);
       case "full":
         throw new ProblemError("too_large", "The job was sent as many signals as it may be, or as large ones");
-      case "unknown":
-        return unknownJob();
       default:
-        return outcome satisfies never;
+        return refused(outcome);
     }
   },
 );

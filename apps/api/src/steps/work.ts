@@ -9,11 +9,12 @@ import {
   type ParkAnswer,
 } from "@atlasqueue/contract";
 import { park as parkJob, storeStep } from "@atlasqueue/core/internal";
-import { withPriority } from "@atlasqueue/core/internal/http";
 import { z } from "zod";
-import { leaseLost, ProblemError, unknownJob } from "../http/answers/problem.ts";
+import { ProblemError } from "../http/answers/problem.ts";
+import { refused } from "../jobs/refused.ts";
 import { requireSmall } from "../http/body/require-small.ts";
 import { exampleLockedUntil, exampleToken } from "../route/examples.ts";
+import { jobPath, ok } from "../route/answers.ts";
 import { route } from "../route/route.ts";
 
 const lease_token = exampleToken;
@@ -36,26 +37,16 @@ export const store = route(
       path: z.strictObject({ id: jobId, name: stepName }),
       body: { schema: storeStepRequest, example: { lease_token, result } },
     },
-    answers: { 200: { description: "What is kept under the name.", schema: storedStep, example: { result } } },
+    answers: ok("What is kept under the name.", storedStep, { result }),
     problems: ["not_found", "lease_lost"],
   },
   async ({ deps, tenant, path: { id, name }, body, bytes }) => {
     requireSmall(body.result, "/result", bytes, limits.result_bytes_max);
     const job = { id, tenant, lease_token: body.lease_token };
-    // An operation on a lease: it does not wait for other statements.
-    const outcome = await storeStep({ ...deps, database: withPriority(deps.database) }, job, name, body.result ?? null);
-    switch (outcome.kind) {
-      case "stored":
-        return { result: outcome.result };
-      case "full":
-        throw new ProblemError("too_large", "The job has as many steps as it may have, or as large ones");
-      case "lease_lost":
-        throw leaseLost();
-      case "unknown":
-        return unknownJob();
-      default:
-        return outcome satisfies never;
-    }
+    const outcome = await storeStep(deps, job, name, body.result ?? null);
+    if (outcome.kind === "full")
+      throw new ProblemError("too_large", "The job has as many steps as it may have, or as large ones");
+    return outcome.kind === "stored" ? { result: outcome.result } : refused(outcome);
   },
 );
 
@@ -76,15 +67,14 @@ export const park = route(
     scope: "work",
     gate: "lease",
     request: {
-      path: z.strictObject({ id: jobId }),
+      path: jobPath,
       body: { schema: parkRequest, example: { lease_token, signal: "approved", timeout_seconds: 86_400 } },
     },
-    answers: { 200: { description: "Whether it waits, or what came of it.", schema: parkAnswer, example: parked } },
+    answers: ok("Whether it waits, or what came of it.", parkAnswer, parked),
     problems: ["not_found", "lease_lost"],
   },
   async ({ deps, tenant, path: { id }, body: { lease_token: token, signal, timeout_seconds } }) => {
-    const own = { ...deps, database: withPriority(deps.database) };
-    const outcome = await parkJob(own, { id, tenant, lease_token: token }, signal, timeout_seconds);
+    const outcome = await parkJob(deps, { id, tenant, lease_token: token }, signal, timeout_seconds);
     switch (outcome.kind) {
       case "parked": {
         const until = outcome.until.toISOString();
@@ -97,12 +87,8 @@ export const park = route(
         return { outcome: "timed_out" as const };
       case "full":
         throw new ProblemError("too_large", `The job has waited for ${limits.waits_max} signals, as many as it may`);
-      case "lease_lost":
-        throw leaseLost();
-      case "unknown":
-        return unknownJob();
       default:
-        return outcome satisfies never;
+        return refused(outcome);
     }
   },
 );

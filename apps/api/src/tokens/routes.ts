@@ -22,6 +22,7 @@ import { allows } from "../access/caller.ts";
 import { invalid, ProblemError } from "../http/answers/problem.ts";
 import type { Caller } from "../http/context.ts";
 import { exampleId } from "../route/examples.ts";
+import { ok } from "../route/answers.ts";
 import { route } from "../route/route.ts";
 
 const path = describeFields(z.strictObject({ id: jobId }), { id: "The token's id." });
@@ -52,7 +53,7 @@ const list = route(
     summary: "List tokens",
     description: "Never the tokens themselves, which are kept as digests.",
     scope: "admin",
-    answers: { 200: { description: "Every valid token.", schema: tokenList, example: { items: [listed] } } },
+    answers: ok("Every valid token.", tokenList, { items: [listed] }),
   },
   async ({ deps, tenant }) => ({ items: (await listTokens(deps, tenant)).map(showToken) }),
 );

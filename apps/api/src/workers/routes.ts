@@ -1,6 +1,7 @@
 import { workerList, type Worker } from "@atlasqueue/contract";
 import { SignalUnavailableError, type SeenWorker } from "@atlasqueue/core/internal";
 import { ProblemError } from "../http/answers/problem.ts";
+import { ok } from "../route/answers.ts";
 import { route } from "../route/route.ts";
 
 const exampleWorker: Worker = {
@@ -27,9 +28,7 @@ const listWorkers = route(
     scope: "read",
     // It asks only Redis.
     gate: "own",
-    answers: {
-      200: { description: "The tenant's workers.", schema: workerList, example: { items: [exampleWorker] } },
-    },
+    answers: ok("The tenant's workers.", workerList, { items: [exampleWorker] }),
     problems: ["signal_unavailable"],
   },
   async ({ deps, tenant }) => {

@@ -4,21 +4,7 @@ import { ProblemError } from "../answers/problem.ts";
 
 /** What a cursor is valid for: a tenant's list, under a filter. Another list has another order, or other rows. */
 export type CursorOf = {
-  list:
-    | "jobs"
-    | "dead"
-    | "dead groups"
-    | "replays"
-    | "flows"
-    | "flow"
-    | "parents"
-    | "bulk"
-    | "operation"
-    | "operations"
-    | "held groups"
-    | "audit"
-    | "schedules"
-    | "queues";
+  list: string;
   tenant: string;
   filter: Record<string, unknown>;
 };
@@ -28,7 +14,11 @@ export type Cursors = {
   write(of: CursorOf, place: string): string;
   /** The position in a cursor of this very list; undefined for none. Throws `malformed_request` for any other text. */
   read(of: CursorOf, cursor: string | undefined): string | undefined;
+  /** Both for a list: where the page begins, and the `next_cursor` for where it ended, unless that is the list's end. */
+  page(of: CursorOf, cursor: string | undefined): Page;
 };
+
+type Page = { after: string | undefined; next(place: string | undefined): string | null };
 
 const seal_bytes = 16;
 
@@ -47,7 +37,7 @@ export function createCursors(key: Uint8Array): Cursors {
       .digest()
       .subarray(0, seal_bytes);
 
-  return {
+  const cursors: Cursors = {
     write: (of, place) => Buffer.concat([sealOf(of, place), Buffer.from(place)]).toString("base64url"),
     read(of, cursor) {
       if (cursor === undefined) return undefined;
@@ -65,5 +55,10 @@ export function createCursors(key: Uint8Array): Cursors {
         );
       return place;
     },
+    page: (of, cursor) => ({
+      after: cursors.read(of, cursor),
+      next: (place) => (place === undefined ? null : cursors.write(of, place)),
+    }),
   };
+  return cursors;
 }

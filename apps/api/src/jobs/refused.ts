@@ -1,0 +1,23 @@
+import type { JobRow } from "@atlasqueue/core/internal/http";
+import { leaseLost, ProblemError, unknownJob } from "../http/answers/problem.ts";
+
+/** Why an operation on a job has not changed it. */
+type Refusal =
+  | { kind: "unknown" | "lease_lost" }
+  | { kind: "not_cancellable" | "not_retryable"; job: Pick<JobRow, "status"> };
+
+/** Throws the problem of an outcome that changed nothing. */
+export function refused(outcome: Refusal): never {
+  switch (outcome.kind) {
+    case "unknown":
+      return unknownJob();
+    case "lease_lost":
+      throw leaseLost();
+    case "not_cancellable":
+      throw new ProblemError("job_finished", `The job is ${outcome.job.status} already`);
+    case "not_retryable":
+      throw new ProblemError("not_retryable", `The job is ${outcome.job.status}`);
+    default:
+      return outcome satisfies never;
+  }
+}
