@@ -10,8 +10,6 @@ export type Arriving = {
   leave(): void;
 };
 
-const events = ["readable", "end", "error", "close"] as const;
-
 const unhurried = new WeakSet<IncomingMessage>();
 
 /** Whether the body is read while it arrives: the server's deadline for whole requests is not its. */
@@ -25,38 +23,26 @@ export const hasTime = (incoming: IncomingMessage | undefined): boolean =>
  * for (let bytes = await body.next(); bytes; bytes = await body.next()) use(bytes);
  */
 export function arrivingBody(c: ApiContext): Arriving {
-  const incoming = incomingOf(c);
-  if (!incoming) return withoutServer(c);
-  let wake: (() => void) | undefined;
-  const look = () => wake?.();
-  let begun = false;
-  // Not before it is wanted: one that is refused is like any other.
-  const begin = () => {
-    begun = true;
-    unhurried.add(incoming);
-    for (const event of events) incoming.on(event, look);
-  };
+  const pieces = piecesOf(c);
   return {
-    async next() {
-      if (!begun) begin();
-      for (;;) {
-        const bytes = incoming.read() as Buffer | null;
-        if (bytes) return bytes;
-        if (incoming.readableEnded) return undefined;
-        if (incoming.destroyed) throw new ProblemError("request_timeout", "The body did not arrive completely");
-        await new Promise<void>((resolve) => (wake = resolve));
-      }
-    },
+    next: async () => (await pieces.next()).value ?? undefined,
     leave() {
-      for (const event of events) incoming.off(event, look);
-      // Without a listener it would bring the process down.
-      incoming.on("error", () => {});
-      wake?.();
+      void pieces.return();
+      incomingOf(c)?.removeAllListeners("readable");
     },
   };
 }
 
-function withoutServer(c: ApiContext): Arriving {
-  const reader = c.req.raw.body?.getReader();
-  return { next: async () => (await reader?.read())?.value, leave: () => void reader?.cancel().catch(() => {}) };
+async function* piecesOf(c: ApiContext): AsyncGenerator<Uint8Array, void> {
+  const incoming = incomingOf(c);
+  if (!incoming) return yield* c.req.raw.body ?? [];
+  // Not before it is wanted: one that is refused is like any other.
+  unhurried.add(incoming);
+  // Without a listener it would bring the process down.
+  incoming.on("error", () => {});
+  try {
+    yield* incoming.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
+  } catch {
+    throw new ProblemError("request_timeout", "The body did not arrive completely");
+  }
 }

@@ -36,48 +36,34 @@ const nothing = Buffer.alloc(0);
  * const { lines: first } = await lines.take(stop);
  */
 export function createLineReader(body: Arriving, { line_bytes_max, lines_max, idle_ms }: LineBounds): LineReader {
-  let piece: Uint8Array = nothing;
-  let at = 0;
-  /** The beginning of a line, from earlier pieces. */
-  let begun: Uint8Array = nothing;
+  /** What has come and is not cut yet; the last of it is the beginning of a line until the body is complete. */
+  let left: Uint8Array = nothing;
+  let complete = false;
   let number = 0;
   let over: Taken["over"];
   let arriving: Promise<Uint8Array | undefined> | undefined;
 
-  const finish = (bytes: Uint8Array): Uint8Array => {
-    const line = begun.length === 0 ? bytes : Buffer.concat([begun, bytes]);
-    begun = nothing;
-    return line;
-  };
-
-  const add = (lines: Line[], bytes: Uint8Array): void => {
-    number += 1;
-    if (bytes.length > line_bytes_max) over = { too_long: number };
-    else if (!bytes.every((byte) => blanks.has(byte))) lines.push({ number, bytes });
-  };
-  /** What the piece at hand has. */
-  const cut = (lines: Line[]): void => {
-    while (lines.length < lines_max && over === undefined && at < piece.length) {
-      const end = piece.indexOf(line_feed, at);
-      if (end === -1) {
-        begun = finish(piece.subarray(at));
-        at = piece.length;
-        if (begun.length > line_bytes_max) over = { too_long: number + 1 };
-        return;
-      }
-      add(lines, finish(piece.subarray(at, end)));
-      at = end + 1;
+  const cut = (): Line[] => {
+    const lines: Line[] = [];
+    while (lines.length < lines_max && over === undefined && left.length > 0) {
+      const end = left.indexOf(line_feed);
+      if (end === -1 && !complete && left.length <= line_bytes_max) break;
+      const bytes = end === -1 ? left : left.subarray(0, end);
+      left = end === -1 ? nothing : left.subarray(end + 1);
+      number += 1;
+      if (bytes.length > line_bytes_max) over = { too_long: number };
+      else if (!bytes.every((byte) => blanks.has(byte))) lines.push({ number, bytes });
     }
+    return lines;
   };
 
   return {
     async take(stop) {
-      const lines: Line[] = [];
       for (;;) {
-        cut(lines);
+        const lines = cut();
         if (lines.length > 0) return { lines };
-        if (over !== undefined) return { lines, over };
-        if (stop.aborted) return { lines, over: "stopped" };
+        if (complete) over ??= "complete";
+        if (over !== undefined || stop.aborted) return { lines, over: over ?? "stopped" };
         if (!arriving) {
           arriving = body.next();
           // It may break off when nobody waits for it any more.
@@ -86,10 +72,8 @@ export function createLineReader(body: Arriving, { line_bytes_max, lines_max, id
         const next = await soonEnough(arriving, idle_ms, stop);
         if (typeof next === "string") return { lines, over: next };
         arriving = undefined;
-        [piece, at] = [next ?? nothing, 0];
-        if (next) continue;
-        over = "complete";
-        if (begun.length > 0) add(lines, finish(nothing));
+        complete = next === undefined;
+        left = left.length === 0 ? (next ?? nothing) : Buffer.concat([left, next ?? nothing]);
       }
     },
   };

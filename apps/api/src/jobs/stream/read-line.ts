@@ -1,30 +1,40 @@
-import { limits, submitLine, validate, type SubmitJob } from "@atlasqueue/contract";
+import { limits, submitLine, validate, type TraceContext } from "@atlasqueue/contract";
+import type { EnqueueOutcome, Submission } from "@atlasqueue/core/internal/http";
 import { parseJson } from "../../http/body/body.ts";
 import type { Line } from "../../http/body/lines.ts";
 import { requireSmall } from "../../http/body/require-small.ts";
 import { invalid, ProblemError } from "../../http/answers/problem.ts";
 
-type Wish = { request: SubmitJob; idempotency_key: string };
+/** A line that was read, and what became of it: its outcome, or what was thrown for it. */
+export type Item = {
+  line: number;
+  bytes: number;
+  submission?: Submission & { idempotency_key: string };
+  outcome?: EnqueueOutcome;
+  thrown?: unknown;
+  /** What was thrown ends the stream: nobody knows whether the line was stored, or nothing can be. */
+  ends?: boolean;
+};
 
-/** A line that asks for a job, or what is wrong with it. */
-export type Asked = { line: number; bytes: number; wish?: Wish; problem?: ProblemError };
+/** An item that may still be stored. */
+export type Wish = Item & Required<Pick<Item, "submission">>;
+export const wishesOf = (items: readonly Item[]): Wish[] =>
+  items.filter((item): item is Wish => item.submission !== undefined && item.thrown === undefined);
 
-/** What a line asks for. One that is wrong is wrong alone. */
-export function readLine({ number: line, bytes }: Line, payload_bytes_max: number): Asked {
+/** Whose lines they are, and how large their payloads may be. */
+type Reading = { tenant: string; trace: TraceContext | undefined; deps: { payload_bytes_max: number } };
+
+/** What a line asks for: the same checks as those of a whole body, in the same order. One that is wrong is wrong alone. */
+export function readLine({ number: line, bytes }: Line, { tenant, trace, deps }: Reading): Item {
+  const item = { line, bytes: bytes.length };
   try {
-    return { line, bytes: bytes.length, wish: wishOf(bytes, payload_bytes_max) };
+    const checked = validate(submitLine, parseJson(bytes, "The line"));
+    if (checked.kind === "invalid") throw invalid(checked.faults.slice(0, limits.line_faults_max));
+    const { idempotency_key, ...request } = checked.value;
+    requireSmall(request.payload, "/payload", bytes.length, deps.payload_bytes_max);
+    return { ...item, submission: { tenant, request, idempotency_key, trace } };
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error;
-    return { line, bytes: bytes.length, problem: error };
+    return { ...item, thrown: error };
   }
-}
-
-/** The same checks as those of a whole body, in the same order. */
-function wishOf(bytes: Uint8Array, payload_bytes_max: number): Wish {
-  const value = parseJson(bytes, "The line");
-  const checked = validate(submitLine, value);
-  if (checked.kind === "invalid") throw invalid(checked.faults.slice(0, limits.line_faults_max));
-  const { idempotency_key, ...request } = checked.value;
-  requireSmall(request.payload, "/payload", bytes.length, payload_bytes_max);
-  return { request, idempotency_key };
 }

@@ -1,16 +1,15 @@
 import { limits, type TraceContext } from "@atlasqueue/contract";
-import { isUnavailable } from "@atlasqueue/core";
 import { pause } from "@atlasqueue/core/internal";
-import { NoRoomError, outcomeUnknown } from "@atlasqueue/core/internal/http";
+import { NoRoomError } from "@atlasqueue/core/internal/http";
 import type { Arriving } from "../../http/body/arriving.ts";
 import { createLineReader, type Line } from "../../http/body/lines.ts";
 import { ProblemError } from "../../http/answers/problem.ts";
 import { rateLimited } from "../../access/charge.ts";
 import type { RouteDeps } from "../../route/deps.ts";
-import { admitLines, type Refusals } from "./admit.ts";
+import { admitLines } from "./admit.ts";
 import { ended, refused, takenOrRefused, type Ending } from "./answers.ts";
-import { readLine, type Asked } from "./read-line.ts";
-import { storeLines, type Stored } from "./store.ts";
+import { readLine, type Item } from "./read-line.ts";
+import { storeLines } from "./store.ts";
 
 /** Lines stored together. Two such batches may be unanswered. */
 const lines_max = 500;
@@ -136,44 +135,25 @@ async function answerBatch(
   lines: readonly Line[],
   before: Promise<Answered> | undefined,
 ): Promise<Answered> {
-  const { deps, tenant } = call;
-  const refusals: Refusals = new Map();
-  let asked: Asked[] = lines.map(({ number: line, bytes }) => ({ line, bytes: bytes.length }));
-  let stored = new Map<number, Stored>();
+  const { deps, tenant, problemOf } = call;
+  let items: Item[] = [];
   try {
     await deps.gate.hold(tenant, async (weigh) => {
       weigh(lines.reduce((sum, { bytes }) => sum + bytes.length, 0));
-      asked = lines.map((line) => readLine(line, deps.payload_bytes_max));
-      const admitted = await admitLines({ ...deps, ...call }, asked, refusals);
-      const outcomes = await storeLines(deps.submitter, admitted, before);
-      stored = new Map(admitted.map(({ line }, at) => [line, outcomes[at] as Stored]));
+      items = lines.map((line) => readLine(line, call));
+      await admitLines(deps, tenant, items);
+      await storeLines(deps.submitter, items, before);
     });
   } catch (thrown) {
-    if (!(thrown instanceof NoRoomError)) return { text: "", lines: 0, failed: call.problemOf(thrown) };
-    for (const { line } of asked) refusals.set(line, thrown);
+    if (!(thrown instanceof NoRoomError)) return { text: "", lines: 0, failed: problemOf(thrown) };
+    items = lines.map(({ number: line, bytes }) => ({ line, bytes: bytes.length, thrown }));
   }
-  return answersTo(call, asked, refusals, stored);
-}
-
-function answersTo(
-  call: StreamCall,
-  asked: readonly Asked[],
-  refusals: Refusals,
-  stored: ReadonlyMap<number, Stored>,
-): Answered {
   let text = "";
-  for (const [at, { line, problem }] of asked.entries()) {
-    const found = stored.get(line);
-    if (found && "outcome" in found) {
-      text += takenOrRefused(line, found.outcome);
-      continue;
-    }
-    const thrown = problem ?? found?.thrown ?? refusals.get(line);
-    const told = call.problemOf(thrown);
-    if (found && (isUnavailable(thrown) || outcomeUnknown(thrown))) return { text, lines: at, failed: told };
-    text += refused(line, told);
+  for (const [at, { line, outcome, thrown, ends }] of items.entries()) {
+    if (ends) return { text, lines: at, failed: problemOf(thrown) };
+    text += outcome ? takenOrRefused(line, outcome) : refused(line, problemOf(thrown));
   }
-  return { text, lines: asked.length };
+  return { text, lines: items.length };
 }
 
 function tooLong(line: number, line_bytes_max: number): ProblemError {
