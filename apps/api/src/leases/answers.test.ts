@@ -1,11 +1,8 @@
-import { subscribe, unsubscribe } from "node:diagnostics_channel";
-import type { IncomingMessage } from "node:http";
-import { connect } from "node:net";
 import { leaseAnswer } from "@atlasqueue/contract";
 import { memorySignal } from "@atlasqueue/core";
 import { submit } from "@atlasqueue/core/internal";
 import { eventually, submission } from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { testApp } from "../../test/test-app.ts";
 import { startServer, type RunningServer } from "../server.ts";
 
@@ -59,45 +56,25 @@ test(
   },
 );
 
-/** Send a request whose answer stays in the API's memory, as when the system's buffers for the connection are full. */
-function askUnread(path: string, body: object) {
-  const stuck = (message: unknown) => {
-    const { request } = message as { request: IncomingMessage };
-    if (request.headers["x-unread"]) Object.assign(request.socket, { _write() {}, _writev: undefined });
-  };
-  subscribe("http.server.request.start", stuck);
-  onTestFinished(() => void unsubscribe("http.server.request.start", stuck));
-  const text = JSON.stringify(body);
-  const head = `POST /v1${path} HTTP/1.1\r\nHost: x\r\nX-Unread: 1\r\nContent-Type: application/json`;
-  const socket = connect({ port: server.port, host: "127.0.0.1" });
-  socket.write(`${head}\r\nContent-Length: ${text.length}\r\n\r\n${text}`);
-  return socket;
-}
-
-test("jobs in an answer whose caller did not wait for it go back, with no attempt spent", async () => {
+test("jobs leased for a caller who hung up meanwhile go back, with no attempt spent", async () => {
   await add("cut", 16, 1_000);
-  const socket = askUnread("/queues/cut/lease", { worker_id: "w", max_jobs: 100 });
-  await eventually(async () => expect(await statuses("cut")).toEqual([{ status: "running", attempts: 1, jobs: 16 }]));
-  socket.resetAndDestroy();
+  const leased = Promise.withResolvers<void>();
+  const { lease } = api.deps.longPoll;
+  vi.spyOn(api.deps.longPoll, "lease").mockImplementationOnce(async (...call) => {
+    const handed = await lease(...call);
+    leased.resolve();
+    await eventually(() => call[1].aborted);
+    return handed;
+  });
+  const gone = new AbortController();
+  const asked = fetch(`${server.url}/v1/queues/cut/lease`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ worker_id: "w", max_jobs: 100 }),
+    signal: gone.signal,
+  });
+  await leased.promise;
+  gone.abort();
+  await expect(asked).rejects.toThrow();
   await eventually(async () => expect(await statuses("cut")).toEqual([{ status: "queued", attempts: 0, jobs: 16 }]));
-});
-
-test("the next of groups, leased by a settlement whose caller did not wait for the answer, go back too", async () => {
-  const groups = 16;
-  const jobs = Array.from({ length: groups }, (_, at) =>
-    [1, 2].map(() => submission({ queue: "run", group: `g${at}`, max_attempts: 1 })),
-  ).flat();
-  await submit(api.deps, jobs, { idempotency_ttl_seconds: 60 });
-  const call = { tenant: "default", queue: "run", worker_id: "w", lease_seconds: 30, jobs_max: groups, wait_ms: 0 };
-  const { jobs: held } = await api.deps.longPoll.lease(call, new AbortController().signal);
-  const acks = held.map(({ id, lease_token }) => ({ id, lease_token }));
-  const socket = askUnread("/leases/settle", { acks, next: { worker_id: "w" } });
-  const done = { status: "succeeded", attempts: 1, jobs: groups };
-  await eventually(async () =>
-    expect(await statuses("run")).toEqual([{ status: "running", attempts: 1, jobs: groups }, done]),
-  );
-  socket.resetAndDestroy();
-  await eventually(async () =>
-    expect(await statuses("run")).toEqual([{ status: "queued", attempts: 0, jobs: groups }, done]),
-  );
 });

@@ -2,7 +2,7 @@ import { leaseAnswer, leaseRequest, queueName } from "@atlasqueue/contract";
 import { z } from "zod";
 import { ok } from "../route/answers.ts";
 import { route } from "../route/route.ts";
-import { exampleLease, holdsOf, releaseIfUndelivered, showLeases } from "./show-leases.ts";
+import { exampleLease, holdsOf, releaseIfGone, showLeases } from "./show-leases.ts";
 
 export const lease = route(
   {
@@ -38,13 +38,15 @@ export const lease = route(
     }),
     problems: ["lease_token_used"],
   },
-  async ({ deps, tenant, path: { queue }, body, trace, hungUp, ifUndelivered }) => {
+  async (call) => {
+    const { deps, tenant, path, body, trace, hungUp } = call;
     const { max_jobs, wait_seconds, ...claimer } = body;
     const came_at = performance.now();
     const wait_ms = Math.min(wait_seconds, body.lease_seconds / 3) * 1_000;
-    const { longPoll } = deps;
-    const handed = await longPoll.lease({ ...claimer, tenant, queue, jobs_max: max_jobs, wait_ms, trace }, hungUp());
-    releaseIfUndelivered({ longPoll, tenant, ifUndelivered }, handed, { repeatable: body.lease_token !== undefined });
-    return { jobs: await showLeases(deps, tenant, handed.jobs), ...holdsOf(handed, came_at) };
+    const wanted = { ...claimer, ...path, tenant, jobs_max: max_jobs, wait_ms, trace };
+    const handed = await deps.longPoll.lease(wanted, hungUp());
+    const jobs = await showLeases(deps, tenant, handed.jobs);
+    releaseIfGone(call, handed, body.lease_token);
+    return { jobs, ...holdsOf(handed, came_at) };
   },
 );

@@ -12,7 +12,7 @@ import { requireSmall } from "../http/body/require-small.ts";
 import { exampleId, exampleToken } from "../route/examples.ts";
 import { ok } from "../route/answers.ts";
 import { route } from "../route/route.ts";
-import { exampleLease, holdsOf, releaseIfUndelivered, showLeases } from "./show-leases.ts";
+import { exampleLease, holdsOf, releaseIfGone, showLeases } from "./show-leases.ts";
 
 export const settleMany = route(
   {
@@ -53,21 +53,18 @@ export const settleMany = route(
       },
     ),
   },
-  async ({ deps, tenant, body: { acks, nacks, releases, next }, bytes, ifUndelivered }) => {
+  async (call) => {
+    const { deps, tenant, body, bytes } = call;
+    const { acks, nacks, releases, next } = body;
     const came_at = performance.now();
     requireDistinct({ acks, nacks, releases });
     acks.forEach(({ result }, at) => requireSmall(result, `/acks/${at}/result`, bytes, limits.result_bytes_max));
     nacks.forEach(({ error_data }, at) =>
       requireSmall(error_data, `/nacks/${at}/error_data`, bytes, limits.error_data_bytes_max),
     );
-    const { longPoll } = deps;
-    const go_on = next ? { ...next, release: longPoll.release } : undefined;
+    const go_on = next ? { ...next, release: deps.longPoll.release } : undefined;
     // Both at once: a locked row delays only its own job.
-    const settling = settleRemote(deps, tenant, acks, nacks, go_on).then((outcomes) => {
-      const what = { repeatable: next?.lease_token !== undefined };
-      releaseIfUndelivered({ longPoll, tenant, ifUndelivered }, outcomes.next, what);
-      return outcomes;
-    });
+    const settling = settleRemote(deps, tenant, acks, nacks, go_on);
     const releasing = releaseRemote(deps, tenant, releases ?? []);
     const [outcomes, released] = await inParts(
       { does: acks.length + nacks.length > 0, work: settling },
@@ -79,6 +76,7 @@ export const settleMany = route(
       next: await showLeases(deps, tenant, outcomes.next.jobs).catch(afterSome(true)),
       ...holdsOf(outcomes.next, came_at),
     };
+    releaseIfGone(call, outcomes.next, next?.lease_token);
     const given = releases && { releases: show(releases, released) };
     return { acks: show(acks, outcomes.acks), nacks: show(nacks, outcomes.nacks), ...given, ...leased };
   },

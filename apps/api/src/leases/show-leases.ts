@@ -7,11 +7,12 @@ import {
   type Handed,
   type LeasedJob,
   type LeasedSteps,
-  type LongPoll,
 } from "@atlasqueue/core/internal/http";
-import type { Delivery } from "../http/answers/delivery.ts";
+import type { ApiContext } from "../http/context.ts";
+import type { Call } from "../route/call.ts";
 import { exampleId, exampleJob, exampleLockedUntil, exampleParents, exampleToken } from "../route/examples.ts";
 import type { RouteDeps } from "../route/deps.ts";
+import type { Operation } from "../route/operation.ts";
 
 type ShownLease = LeaseAnswer["jobs"][number];
 
@@ -42,15 +43,14 @@ export function holdsOf({ sent_at, remaining_ms, repeated }: Handed, came_at: nu
   return { waited_ms: Math.floor(Math.max(0, sent_at - came_at)), remaining_ms, repeated };
 }
 
-type Delivering = { tenant: string; longPoll: Pick<LongPoll, "release">; ifUndelivered: Delivery["ifUndelivered"] };
+type Handing = Pick<Call<Operation>, "deps" | "context" | "hungUp"> & { tenant: string };
 
-/** Jobs whose response nobody can ask for again are released if it does not reach the caller. */
-export function releaseIfUndelivered(
-  { longPoll, tenant, ifUndelivered }: Delivering,
-  { jobs: [one] }: Handed,
-  what: Parameters<Delivery["ifUndelivered"]>[1],
-): void {
-  if (one) ifUndelivered(() => longPoll.release(tenant, one.lease_token), what);
+/** Releases jobs whose caller hung up before the response, unless it can repeat the request under a token of its own. */
+export function releaseIfGone(call: Handing, { jobs: [one] }: Handed, own_token?: string): void {
+  const { env } = call.context as { env?: ApiContext["env"] };
+  // A request from within the app is not repeated.
+  if (own_token !== undefined && env?.client_address === undefined) return;
+  if (one && call.hungUp().aborted) call.deps.longPoll.release(call.tenant, one.lease_token);
 }
 
 function showLease(

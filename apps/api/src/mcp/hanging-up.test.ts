@@ -1,6 +1,3 @@
-import { subscribe, unsubscribe } from "node:diagnostics_channel";
-import type { IncomingMessage } from "node:http";
-import { connect } from "node:net";
 import { eventually } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { guardedApp } from "../../test/guarded-app.ts";
@@ -97,32 +94,6 @@ test("a job whose lease comes after the tool has given up waiting goes back, wit
   late.resolve();
   await eventually(async () => {
     const next = await slow.send("POST", "/v1/queues/late/lease", worker, { worker_id: "next" });
-    expect(await next.json()).toMatchObject({ jobs: [{ job: { attempts: 1, worker_id: "next" } }] });
-  });
-});
-
-test("a job in an answer that its caller did not wait for goes back", async () => {
-  const server = await startServer(api.app, { host: "127.0.0.1", port: 0, logger: api.deps.logger });
-  onTestFinished(() => server.stop(100));
-  // It stays in the API's memory, as when the system's buffers for the connection are full.
-  const hold = (message: unknown) => {
-    const { request } = message as { request: IncomingMessage };
-    if (request.headers["x-unread"]) Object.assign(request.socket, { _write() {}, _writev: undefined });
-  };
-  subscribe("http.server.request.start", hold);
-  onTestFinished(() => void unsubscribe("http.server.request.start", hold));
-  await api.post("unread", { type: "a", queue: "unread", max_attempts: 1 }, { authorization: `Bearer ${token}` });
-  const text = JSON.stringify({ ...old, params: { name: "lease_job", arguments: { queue_name: "unread" } } });
-  const head = `POST /mcp?toolsets=work HTTP/1.1\r\nHost: x\r\nX-Unread: 1\r\nAuthorization: Bearer ${token}`;
-  const socket = connect({ port: server.port, host: "127.0.0.1" });
-  const before = api.events.length;
-  socket.write(`${head}\r\nContent-Type: application/json\r\nContent-Length: ${text.length}\r\n\r\n${text}`);
-  await eventually(() =>
-    api.events.slice(before).some((event) => event.event === "http_request" && event.path_template === "/mcp"),
-  );
-  socket.resetAndDestroy();
-  await eventually(async () => {
-    const next = await api.send("POST", "/v1/queues/unread/lease", token, { worker_id: "next" });
     expect(await next.json()).toMatchObject({ jobs: [{ job: { attempts: 1, worker_id: "next" } }] });
   });
 });

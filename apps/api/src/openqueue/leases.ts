@@ -23,7 +23,7 @@ import { requireSmall } from "../http/body/require-small.ts";
 import { exampleId, exampleLockedUntil, exampleOpenQueueJob, exampleToken } from "../route/examples.ts";
 import { jobPath, ok } from "../route/answers.ts";
 import { route } from "../route/route.ts";
-import { releaseIfUndelivered } from "../leases/show-leases.ts";
+import { releaseIfGone } from "../leases/show-leases.ts";
 import { openQueueBackoff } from "./native.ts";
 import { showOpenQueueJob } from "./words.ts";
 
@@ -54,12 +54,18 @@ export const lease = route(
       lease_expires_at: exampleLockedUntil,
     }),
   },
-  async ({ deps, tenant, path: { queue }, body, hungUp, ifUndelivered }) => {
-    const { longPoll } = deps;
-    const handed = await longPoll.lease({ ...body, tenant, queue, jobs_max: 1, wait_ms: 0 }, hungUp());
+  async (call) => {
+    const {
+      deps,
+      tenant,
+      path: { queue },
+      body,
+      hungUp,
+    } = call;
+    const handed = await deps.longPoll.lease({ ...body, tenant, queue, jobs_max: 1, wait_ms: 0 }, hungUp());
     const [one] = handed.jobs;
     if (!one) return null;
-    releaseIfUndelivered({ longPoll, tenant, ifUndelivered }, handed, {});
+    releaseIfGone(call, handed);
     // Read again by its key; it is gone if it was just cancelled.
     const row = await findJob({ database: withPriority(deps.database) }, tenant, one.id);
     if (!row?.locked_until || row.lease_token !== one.lease_token) return null;

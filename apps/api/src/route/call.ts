@@ -33,8 +33,6 @@ export type Call<O extends Operation> = {
   itself: Itself;
   /** Aborts when the caller hangs up before its whole answer is on its way, or when their token ends. What waits ends then. */
   hungUp(): AbortSignal;
-  /** The answer hands something over: `undo` is called if it cannot be made, or the caller hangs up before all of it is on its way. */
-  ifUndelivered(undo: () => void, what?: { repeatable?: boolean }): void;
 } & (O extends { scope: Needed } ? Known : unknown);
 
 /** For a request that showed what it may do. */

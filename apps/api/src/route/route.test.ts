@@ -25,7 +25,6 @@ const thing = {
 } as const satisfies Operation;
 
 const calls: unknown[] = [];
-const undone: string[] = [];
 let held = 0;
 let done = 0;
 const gate: Gate = {
@@ -55,14 +54,6 @@ const routes: Route[] = [
       answers: { 204: { description: "Gone." } },
     },
     async () => {},
-  ),
-  route(
-    { ...said, method: "get", path: "/v1/unmade", id: "getUnmade", gate: "own", answers: found },
-    async ({ ifUndelivered }) => {
-      ifUndelivered(() => undone.push("unmade"));
-      // What no JSON can say.
-      return { text: 1n as unknown as string };
-    },
   ),
   route(
     {
@@ -122,11 +113,6 @@ test("an operation without a query takes none, unless it allows any", async () =
 test("a path of the table takes its own methods, and says which", async () => {
   const response = await api.send("PUT", "/v1/now");
   expect([response.status, response.headers.get("allow")]).toEqual([405, "DELETE, GET, HEAD"]);
-});
-
-test("what an answer hands over is taken back if the answer cannot be made", async () => {
-  expect((await api.get("/v1/unmade")).status).toBe(500);
-  expect(undone).toEqual(["unmade"]);
 });
 
 test("a request for many things takes as many permits, its body counted meanwhile, and is refused before its handler runs", async () => {

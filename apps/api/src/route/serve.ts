@@ -65,12 +65,12 @@ function serve(
       if (refused) throw refused;
       const response = answer(c, value);
       if (call.repeated) response.headers.set("idempotency-replayed", "true");
-      if (!goes_on) return delivery.made(response);
       const end = () => (value as Stream).end(delivery.refusal());
-      delivery.hungUp().addEventListener("abort", end, { once: true });
+      if (goes_on) delivery.hungUp().addEventListener("abort", end, { once: true });
+      else delivery.over();
       return response;
     } catch (error) {
-      delivery.failed();
+      delivery.over();
       throw refusal() ?? error;
     }
   };
@@ -126,7 +126,6 @@ function callOf(c: ApiContext, input: Input, delivery: Delivery, { deps, app }: 
       return itselfOf(c, app, call.trace);
     },
     hungUp: delivery.hungUp,
-    ifUndelivered: delivery.ifUndelivered,
   };
   return call;
 }
