@@ -11,8 +11,9 @@ import { ProblemError } from "../http/answers/problem.ts";
 import type { ApiContext } from "../http/context.ts";
 import type { Operation } from "../route/operation.ts";
 import type { Input } from "../route/read.ts";
-import { actAfter, actBefore, actRefused } from "./act-of.ts";
+import { actOf, actRefused } from "./act-of.ts";
 import type { Auditor } from "./auditor.ts";
+import type { Told } from "./told.ts";
 import { begunUnderKey } from "./under-key.ts";
 
 /**
@@ -22,12 +23,16 @@ import { begunUnderKey } from "./under-key.ts";
  */
 export async function audited(
   c: ApiContext,
-  operation: Operation,
+  { audit }: Operation,
   input: Input,
   auditor: Auditor,
   run: (repeated: ActRow | undefined) => unknown,
 ): Promise<unknown> {
-  const before = actBefore(c, operation, input);
+  const asked = audit?.asks ? audit.asks(input as never) : {};
+  if (!audit || asked === false) return run(undefined);
+  const entry = (told: Told, caller = told.caller ?? c.get("caller")): Act | undefined =>
+    caller && actOf(c, audit.action, input, caller, told);
+  const before = entry(asked);
   const start = before && (await begin(auditor, before, input));
   if (start?.repeated) return run(start.repeated);
   const begun = start?.begun;
@@ -40,7 +45,8 @@ export async function audited(
       await auditor.end({ ...begun, outcome });
     throw error;
   }
-  const act = actAfter(c, operation, input, result);
+  const told = audit.tells ? audit.tells({ ...input, caller: c.get("caller") } as never, result as never) : {};
+  const act = told && entry({ ...asked, ...told });
   if (begun)
     await auditor.end(act ? { ...act, id: begun.id, outcome: "done" } : { ...begun, outcome: "nothing_changed" });
   else if (act) await auditor.record(act);

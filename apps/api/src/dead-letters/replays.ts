@@ -10,14 +10,12 @@ import {
 } from "@atlasqueue/contract";
 import { createReplay, previewReplay, showReplay } from "@atlasqueue/core/internal/http";
 import { actorOf } from "../access/actor.ts";
+import { whichOf } from "../audit/told.ts";
 import { ProblemError } from "../http/answers/problem.ts";
 import type { RouteDeps } from "../route/deps.ts";
 import { exampleId } from "../route/examples.ts";
 import { steered } from "../operations/steered.ts";
 import { route } from "../route/route.ts";
-
-/** A thousand ids and a patch as large as a payload. */
-const body_bytes_max = 524_288;
 
 const example: Replay = {
   id: exampleId,
@@ -36,11 +34,8 @@ const example: Replay = {
 };
 
 /** Which jobs and how; the patch may be large and secret, and is with the replay. */
-function askReplay({ body: { dry_run, filter, rate, patch } }: { body: CreateReplay }) {
-  const { ids, ...traits } = filter;
-  const which = ids ? { ids: ids.length } : (JSON.parse(JSON.stringify(traits)) as JsonObject);
-  return dry_run ? (false as const) : { detail: { ...which, rate: rate ?? null, patched: patch !== undefined } };
-}
+const askReplay = ({ body: { dry_run, filter, rate, patch } }: { body: CreateReplay }) =>
+  dry_run ? (false as const) : { detail: { ...whichOf(filter), rate: rate ?? null, patched: patch !== undefined } };
 const tellReplay = (_input: unknown, { body }: { body: unknown }) => {
   const { id, matched } = body as Replay;
   return { target: id, count: matched };
@@ -66,7 +61,6 @@ const create = route(
         schema: createReplayBody,
         example: { filter: { type: "mail.send" }, patch: { relay: "b" }, rate: 10, dry_run: true },
         foreign: { filter: { ids: [exampleId] }, dry_run: true },
-        bytes_max: body_bytes_max,
       },
     },
     answers: {

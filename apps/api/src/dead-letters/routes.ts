@@ -9,7 +9,6 @@ import {
   type BulkAnswer,
   type BulkRequest,
   type DeadGroup,
-  type JsonObject,
 } from "@atlasqueue/contract";
 import {
   listDead,
@@ -22,13 +21,11 @@ import {
   type DeadPlace,
   type GroupPlace,
 } from "@atlasqueue/core/internal/http";
+import { whichOf } from "../audit/told.ts";
 import type { RouteDeps } from "../route/deps.ts";
 import { exampleId, exampleJob } from "../route/examples.ts";
 import { ok, pageOf, shortPage } from "../route/answers.ts";
 import { route } from "../route/route.ts";
-
-/** 1,000 ids, with room for whitespace. */
-const body_bytes_max = 131_072;
 
 const which =
   `The dead letters are chosen by \`ids\`, ${limits.bulk_ids_max} at most, or by any of \`queue\`, \`type\`, ` +
@@ -46,7 +43,7 @@ const bulk = {
     changed: 600,
   }),
 } as const;
-const body = { schema: bulkRequest, foreign: { ids: [exampleId] }, bytes_max: body_bytes_max } as const;
+const body = { schema: bulkRequest, foreign: { ids: [exampleId] } } as const;
 
 const exampleGroup: DeadGroup = {
   type: "mail.send",
@@ -103,11 +100,8 @@ const groups = route(
   },
 );
 
-/** The dead letters the request means; ids are only counted. */
-function askBulk({ body: { dry_run, ids, ...traits } }: { body: BulkRequest }) {
-  if (dry_run) return false as const;
-  return { detail: ids ? { ids: ids.length } : (JSON.parse(JSON.stringify(traits)) as JsonObject) };
-}
+const askBulk = ({ body: { dry_run, ...chosen } }: { body: BulkRequest }) =>
+  dry_run ? (false as const) : { detail: whichOf(chosen) };
 const tellBulk = (_input: unknown, { changed }: BulkAnswer) => ({ count: changed });
 /** And how many there were, to say so again to the same request. */
 const tellReplay = (input: { body: BulkRequest }, { matched, changed }: BulkAnswer) => {

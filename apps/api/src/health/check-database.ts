@@ -5,18 +5,13 @@ import { findJob } from "@atlasqueue/core/internal/http";
 const nobody = "00000000-0000-0000-0000-000000000000";
 const undefined_table = "42P01";
 
-/** Ask the database for an impossible job: an answer proves that it is there and has our tables. */
-async function askDatabase(database: Database): Promise<void> {
-  await findJob({ database }, defaultTenant, nobody);
-}
-
-/** The same at the start, where a person reads what is missing. */
+/** At the start, where a person reads what is missing: asks for an impossible job, as an answer proves that our tables are there. */
 export async function requireDatabase(database: Database): Promise<void> {
   await requirePostgres(database);
   // Before anything reads a column that is not there yet.
   await requireSchema(database);
   try {
-    await askDatabase(database);
+    await findJob({ database }, defaultTenant, nobody);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== undefined_table) throw error;
     throw new SettingError(

@@ -5,9 +5,9 @@ import {
   job,
   type BulkJobs,
   type BulkJobsAnswer,
-  type JsonObject,
 } from "@atlasqueue/contract";
 import { bulkJobs, deleteFinished, editAndRetry, findJob, lockedError } from "@atlasqueue/core/internal/http";
+import { whichOf } from "../audit/told.ts";
 import { ProblemError, unknownJob } from "../http/answers/problem.ts";
 import type { CursorOf } from "../http/input/cursor.ts";
 import { exampleId } from "../route/examples.ts";
@@ -16,9 +16,6 @@ import { jobPath, ok } from "../route/answers.ts";
 import { route } from "../route/route.ts";
 import { refused } from "./refused.ts";
 import { showRetried } from "./retried.ts";
-
-/** A thousand ids. */
-const bulk_bytes_max = 131_072;
 
 export const edit = route(
   {
@@ -73,11 +70,9 @@ export const remove = route(
   },
 );
 
-/** The jobs the request means; ids are only counted. A call that goes on has an entry of its own. */
-function askBulk({ body: { action, dry_run, ids, filter } }: { body: BulkJobs }) {
-  const which = ids ? { ids: ids.length } : (JSON.parse(JSON.stringify(filter ?? { all: true })) as JsonObject);
-  return dry_run ? (false as const) : { detail: { action, ...which } };
-}
+/** A call that goes on has an entry of its own. */
+const askBulk = ({ body: { action, dry_run, ids, filter } }: { body: BulkJobs }) =>
+  dry_run ? (false as const) : { detail: { action, ...whichOf({ ids, ...(filter ?? { all: true }) }) } };
 const tellBulk = (_input: unknown, { changed }: BulkJobsAnswer) => ({ count: changed });
 
 export const bulk = route(
@@ -101,7 +96,6 @@ export const bulk = route(
         schema: bulkJobsBody,
         example: { action: "cancel", filter: { queue: "mails", status: "queued" }, dry_run: true },
         foreign: { action: "cancel", ids: [exampleId] },
-        bytes_max: bulk_bytes_max,
       },
     },
     answers: ok("How far this call came.", bulkJobsAnswer, { matched: 1_200, changed: 1_200, next_cursor: null }),

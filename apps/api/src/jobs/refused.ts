@@ -1,10 +1,16 @@
-import type { JobRow } from "@atlasqueue/core/internal/http";
+import type { JobRow, RemoteOutcome } from "@atlasqueue/core/internal/http";
 import { leaseLost, ProblemError, unknownJob } from "../http/answers/problem.ts";
 
 /** Why an operation on a job has not changed it. */
 type Refusal =
   | { kind: "unknown" | "lease_lost" }
   | { kind: "not_cancellable" | "not_retryable"; job: Pick<JobRow, "status"> };
+
+/** Throws the problem of an operation on a lease that does not hold. */
+export function requireHeld(outcome: RemoteOutcome | undefined): void {
+  if (outcome === "not_found") unknownJob();
+  if (outcome === "lease_lost") throw leaseLost();
+}
 
 /** Throws the problem of an outcome that changed nothing. */
 export function refused(outcome: Refusal): never {

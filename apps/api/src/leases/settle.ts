@@ -22,13 +22,13 @@ import {
   type RemoteOutcome,
 } from "@atlasqueue/core/internal/http";
 import { requireScope } from "../access/guard.ts";
-import { leaseLost, unknownJob } from "../http/answers/problem.ts";
+import { unknownJob } from "../http/answers/problem.ts";
 import { requireSmall } from "../http/body/require-small.ts";
 import type { RouteDeps } from "../route/deps.ts";
 import { exampleLockedUntil, exampleToken } from "../route/examples.ts";
 import { jobPath, ok } from "../route/answers.ts";
 import { route } from "../route/route.ts";
-import { refused } from "../jobs/refused.ts";
+import { refused, requireHeld } from "../jobs/refused.ts";
 import { settleAdding } from "./settle-adding.ts";
 
 const lease_token = exampleToken;
@@ -131,9 +131,7 @@ async function settled(deps: RouteDeps, tenant: string, id: string, acks: Ack[],
 }
 
 async function shown(deps: RouteDeps, tenant: string, id: string, outcome: RemoteOutcome | undefined): Promise<Job> {
-  const done = outcome !== "not_found" && outcome !== "lease_lost";
-  const found = await findJob(deps, tenant, id).catch(afterSome(done));
-  if (outcome === "not_found" || !found) return unknownJob();
-  if (outcome === "lease_lost") throw leaseLost();
-  return showJob(found);
+  requireHeld(outcome);
+  const found = await findJob(deps, tenant, id).catch(afterSome(true));
+  return showJob(found ?? unknownJob());
 }

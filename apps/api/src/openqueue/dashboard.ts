@@ -1,4 +1,4 @@
-import { openQueueQueues, type JobStatus, type OpenQueueQueues, type OpenQueueStatus } from "@atlasqueue/contract";
+import { openQueueQueues, type OpenQueueQueues, type OpenQueueStatus } from "@atlasqueue/contract";
 import { oldestWaiting, queueStats, type QueueStats } from "@atlasqueue/core/internal/http";
 import { exampleJob } from "../route/examples.ts";
 import { ok } from "../route/answers.ts";
@@ -49,7 +49,7 @@ function showStats(stats: QueueStats, oldest: Date | undefined): OpenQueueQueues
     failed: stats.counts.failed,
     cancelled: inWord(stats, "cancelled"),
     dead: inWord(stats, "dead"),
-    total: sumOf(stats, Object.keys(stats.counts) as JobStatus[]),
+    total: Object.values(stats.counts).reduce((sum, count) => sum + count),
     oldest_pending_created_at: earliest(oldest, stats.oldest_queued_at)?.toISOString() ?? null,
   };
 }
@@ -59,10 +59,6 @@ function earliest(created: Date | undefined, ready: Date | null): Date | undefin
   return created && ready && ready < created ? ready : created;
 }
 
-function inWord(stats: QueueStats, word: OpenQueueStatus): number {
-  return sumOf(stats, statusesOf(word));
-}
-
-function sumOf({ counts }: QueueStats, statuses: readonly JobStatus[]): number {
-  return statuses.reduce((sum, status) => sum + counts[status], 0);
+function inWord({ counts }: QueueStats, word: OpenQueueStatus): number {
+  return statusesOf(word).reduce((sum, status) => sum + counts[status], 0);
 }

@@ -1,7 +1,7 @@
 import { limits, openQueueJob, openQueueJobPage, openQueueJobStatus, openQueueListQuery } from "@atlasqueue/contract";
-import { cancel as cancelJob, findJob, listJobsAt, type JobRow } from "@atlasqueue/core/internal/http";
+import { cancel as cancelJob, findJob, listJobsAt } from "@atlasqueue/core/internal/http";
 import { ProblemError, unknownJob } from "../http/answers/problem.ts";
-import type { RouteDeps } from "../route/deps.ts";
+import { refused } from "../jobs/refused.ts";
 import { exampleId, exampleOpenQueueJob } from "../route/examples.ts";
 import { noBody } from "../route/operation.ts";
 import { jobPath, ok } from "../route/answers.ts";
@@ -46,8 +46,8 @@ export const getStatus = route(
     answers: ok("Its status, in OpenQueue's words.", openQueueJobStatus, { job_id: exampleId, status: "pending" }),
     problems: ["not_found"],
   },
-  async (call) => {
-    const { id, status } = await find(call);
+  async ({ deps, tenant, path: { id } }) => {
+    const { status } = (await findJob(deps, tenant, id)) ?? unknownJob();
     return { job_id: id, status: wordOf(status) };
   },
 );
@@ -64,7 +64,7 @@ export const getDetail = route(
     answers: ok("The job.", openQueueJob, exampleOpenQueueJob),
     problems: ["not_found"],
   },
-  async (call) => showOpenQueueJob(await find(call)),
+  async ({ deps, tenant, path: { id } }) => showOpenQueueJob((await findJob(deps, tenant, id)) ?? unknownJob()),
 );
 
 export const cancel = route(
@@ -83,24 +83,12 @@ export const cancel = route(
   },
   async ({ deps, tenant, path: { id } }) => {
     const outcome = await cancelJob(deps, tenant, id, pending);
-    switch (outcome.kind) {
-      case "cancelled":
-        await deps.followUps.cancelled([outcome.job], outcome.ready);
-        return { job_id: id, status: "cancelled" };
-      case "not_cancellable":
-        throw new ProblemError("not_found", `The job is not pending: it is ${wordOf(outcome.job.status)}`);
-      case "unknown":
-        return unknownJob();
-      default:
-        return outcome satisfies never;
-    }
+    if (outcome.kind === "not_cancellable")
+      throw new ProblemError("not_found", `The job is not pending: it is ${wordOf(outcome.job.status)}`);
+    if (outcome.kind !== "cancelled") return refused(outcome);
+    await deps.followUps.cancelled([outcome.job], outcome.ready);
+    return { job_id: id, status: "cancelled" };
   },
 );
 
 const pending = statusesOf("pending");
-
-type AboutJob = { deps: RouteDeps; tenant: string; path: { id: string } };
-
-async function find({ deps, tenant, path: { id } }: AboutJob): Promise<JobRow> {
-  return (await findJob(deps, tenant, id)) ?? unknownJob();
-}

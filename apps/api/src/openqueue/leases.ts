@@ -10,15 +10,9 @@ import {
   type OpenQueueSettled,
 } from "@atlasqueue/contract";
 import { isUuid } from "@atlasqueue/core/internal";
-import {
-  withPriority,
-  heartbeat as extend,
-  findJob,
-  settleRemote,
-  type RemoteOutcome,
-} from "@atlasqueue/core/internal/http";
+import { heartbeat as extend, settleRemote, type RemoteOutcome } from "@atlasqueue/core/internal/http";
 import { z } from "zod";
-import { leaseLost, unknownJob } from "../http/answers/problem.ts";
+import { refused, requireHeld } from "../jobs/refused.ts";
 import { requireSmall } from "../http/body/require-small.ts";
 import { exampleId, exampleLockedUntil, exampleOpenQueueJob, exampleToken } from "../route/examples.ts";
 import { jobPath, ok } from "../route/answers.ts";
@@ -66,11 +60,8 @@ export const lease = route(
     const [one] = handed.jobs;
     if (!one) return null;
     releaseIfGone(call, handed);
-    // Read again by its key; it is gone if it was just cancelled.
-    const row = await findJob({ database: withPriority(deps.database) }, tenant, one.id);
-    if (!row?.locked_until || row.lease_token !== one.lease_token) return null;
-    const lease_expires_at = row.locked_until.toISOString();
-    return { job: showOpenQueueJob(row), lease_token: one.lease_token, lease_expires_at };
+    const lease_expires_at = one.locked_until.toISOString();
+    return { job: showOpenQueueJob(one), lease_token: one.lease_token, lease_expires_at };
   },
 );
 
@@ -126,10 +117,8 @@ export const heartbeat = route(
     answers: settled("It is held for longer.", "lease_extended"),
   },
   async ({ deps, tenant, path: { id }, body: { lease_seconds, ...held } }) => {
-    const { kind } = await extend(deps, tenant, { id, lease_token: tokenOf(held), lease_seconds });
-    if (kind === "unknown") return unknownJob();
-    if (kind === "lease_lost") throw leaseLost();
-    return { job_id: id, status: "lease_extended" };
+    const outcome = await extend(deps, tenant, { id, lease_token: tokenOf(held), lease_seconds });
+    return outcome.kind === "extended" ? { job_id: id, status: "lease_extended" } : refused(outcome);
   },
 );
 
@@ -142,7 +131,6 @@ function tokenOf(held: { lease_token: string }): string {
 }
 
 function show(job_id: string, [outcome]: readonly RemoteOutcome[], status: Status): OpenQueueSettled {
-  if (outcome === "not_found") return unknownJob();
-  if (outcome === "lease_lost") throw leaseLost();
+  requireHeld(outcome);
   return { job_id, status };
 }

@@ -6,7 +6,7 @@ import {
   openQueueSubmittedBatch,
   type OpenQueueSubmit,
 } from "@atlasqueue/contract";
-import { enqueueAll, underOneKey, type EnqueueOutcome, type Submission } from "@atlasqueue/core/internal/http";
+import { answerOf, underOneKey } from "@atlasqueue/core/internal/http";
 import { ProblemError } from "../http/answers/problem.ts";
 import { admitJobs } from "../jobs/admit-jobs.ts";
 import { exampleId, exampleOpenQueueSubmission } from "../route/examples.ts";
@@ -67,26 +67,19 @@ export const submitBatch = route(
     },
   },
   async ({ deps, tenant, body: { jobs }, bytes, idempotency_key: key, trace }) => {
-    const requests = jobs.map((one) => ({ tenant, request: nativeRequest(one), trace }));
-    const submissions: readonly Submission[] = key === undefined ? requests : underOneKey({ jobs: requests }, key).jobs;
-    await admitJobs(deps, { tenant, bytes }, submissions, (at) => `/jobs/${at}`);
-    const outcome = await enqueueAll(deps, submissions, deps);
+    const asked = { jobs: jobs.map((one) => ({ tenant, request: nativeRequest(one), trace })) };
+    const batch = key === undefined ? asked : underOneKey(asked, key);
+    await admitJobs(deps, { tenant, bytes }, batch.jobs, (at) => `/jobs/${at}`);
+    const outcome = await deps.submitter.submitFlow(batch);
     if (outcome.kind !== "stored") throw mismatch("a batch");
-    deps.followUps.submitted(outcome.outcomes);
-    const job_ids = outcome.outcomes.map(idOf);
-    const answer = { job_ids, count: job_ids.length };
-    const again = outcome.outcomes.every(({ kind }) => kind === "replayed");
-    return again ? { status: 200, body: answer, headers: replay } : { status: 201, body: answer };
+    const { jobs: stored } = answerOf(batch, outcome.outcomes);
+    const answer = { job_ids: stored.map(({ id }) => id), count: stored.length };
+    const is_new = stored.some(({ created }) => created);
+    return is_new ? { status: 201, body: answer } : { status: 200, body: answer, headers: replay };
   },
 );
 
 function mismatch(what: string): ProblemError {
   const rule = "a new request needs a new key";
   return new ProblemError("idempotency_mismatch", `The key belongs to ${what} with another body; ${rule}`);
-}
-
-/** `enqueueAll` has no mismatches among what it stored. */
-function idOf(outcome: EnqueueOutcome): string {
-  if (!("job" in outcome)) throw new Error("a stored batch has a mismatch");
-  return outcome.job.id;
 }

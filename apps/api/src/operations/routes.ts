@@ -5,11 +5,11 @@ import {
   operationPage,
   operationPreview,
   type CreateOperation,
-  type JsonObject,
   type Operation,
 } from "@atlasqueue/contract";
 import { createOperation, previewOperation, showOperation } from "@atlasqueue/core/internal/http";
 import { actorOf } from "../access/actor.ts";
+import { whichOf } from "../audit/told.ts";
 import { ProblemError } from "../http/answers/problem.ts";
 import type { CursorOf } from "../http/input/cursor.ts";
 import { exampleId } from "../route/examples.ts";
@@ -31,10 +31,8 @@ const example: Operation = {
   finished_at: null,
 };
 
-function askOperation({ body: { kind, dry_run, filter } }: { body: CreateOperation }) {
-  const which = JSON.parse(JSON.stringify(filter ?? { all: true })) as JsonObject;
-  return dry_run ? (false as const) : { detail: { kind, ...which } };
-}
+const askOperation = ({ body: { kind, dry_run, filter } }: { body: CreateOperation }) =>
+  dry_run ? (false as const) : { detail: { kind, ...whichOf(filter ?? { all: true }) } };
 const tellOperation = (_input: unknown, { body }: { body: unknown }) => {
   const { id, total } = body as Operation;
   return { target: id, count: total };

@@ -6,7 +6,6 @@ import type { Call } from "../route/call.ts";
 import type { Operation } from "../route/operation.ts";
 
 export const path = z.strictObject({ queue: queueName });
-export const settings_body_bytes_max = 16_384;
 
 type AboutQueue = Pick<Call<Operation>, "deps" | "repeated"> & { tenant: string; path: { queue: string } };
 

@@ -3,7 +3,7 @@ import { setDefaults as storeDefaults } from "@atlasqueue/core/internal/http";
 import { exampleQueue } from "../route/examples.ts";
 import { ok } from "../route/answers.ts";
 import { route } from "../route/route.ts";
-import { changed, path, settings_body_bytes_max } from "./changed.ts";
+import { changed, path } from "./changed.ts";
 
 export const setDefaults = route(
   {
@@ -22,7 +22,6 @@ export const setDefaults = route(
       body: {
         schema: queueDefaults,
         example: { max_attempts: 3, timeout_seconds: 60 },
-        bytes_max: settings_body_bytes_max,
       },
     },
     answers: ok("The queue, with its defaults.", queueSchema, exampleQueue),

@@ -18,7 +18,7 @@ import { exampleId, exampleQueue } from "../route/examples.ts";
 import { noBody } from "../route/operation.ts";
 import { ok, pageOf } from "../route/answers.ts";
 import { route } from "../route/route.ts";
-import { changed, path, settings_body_bytes_max, showQueue } from "./changed.ts";
+import { changed, path, showQueue } from "./changed.ts";
 import { setDefaults } from "./defaults.ts";
 import { scaling } from "./scaling.ts";
 
@@ -138,7 +138,6 @@ const limitQueue = route(
       body: {
         schema: queueLimits,
         example: { concurrency: 7, rate: { limit: 100, period_seconds: 60 } },
-        bytes_max: settings_body_bytes_max,
       },
     },
     answers: ok("The queue, with its limits.", queueSchema, exampleQueue),

@@ -50,19 +50,19 @@ function namesTag(header: string | undefined, etag: string): boolean {
   return header?.split(",").some((one) => ["*", etag].includes(one.trim().replace(/^W\//, ""))) ?? false;
 }
 
+const encodings = ["br", "gzip"] as const;
+
 /** The smallest form that the request accepts: finer preferences count for nothing, as that is what everyone wants. */
 function encodingOf(c: ApiContext, file: Fixed): "br" | "gzip" | undefined {
-  return (["br", "gzip"] as const).find((name) => file[name] && takes(c, name));
-}
-
-/** `q=0` is a refusal, and `*` stands for what is not named. */
-function takes(c: ApiContext, name: string): boolean {
+  const stored = encodings.filter((name) => file[name]);
   const chosen = accepts(c, {
     header: "Accept-Encoding",
-    supports: [name],
+    supports: stored,
     default: "",
-    match: (asked) =>
-      (asked.find(({ type }) => type === name) ?? asked.find(({ type }) => type === "*"))?.q ? name : "",
+    // `q=0` is a refusal, and `*` stands for what is not named.
+    match: (asked) => stored.find((name) => (asked.find(({ type }) => type === name) ?? asked.find(isAny))?.q) ?? "",
   });
-  return chosen === name;
+  return stored.find((name) => name === chosen);
 }
+
+const isAny = ({ type }: { type: string }) => type === "*";
