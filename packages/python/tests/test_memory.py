@@ -5,14 +5,24 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from datetime import timedelta
 from pathlib import Path
 
 import jobs_app
 import pytest
 from jobs_app import app
 
-from atlasqueue import AtlasQueueError, JobFailedError, JobFinishedError, NotFoundError, Submission, context
+from atlasqueue import (
+    AtlasQueueError,
+    JobFailedError,
+    JobFinishedError,
+    NotFoundError,
+    Submission,
+    context,
+    sync_context,
+)
 from atlasqueue.testing import MemoryQueue, start_server
+from atlasqueue.testing._store import now
 
 
 def test_submitted_jobs_are_kept_and_drained(atlasqueue_memory: MemoryQueue) -> None:
@@ -65,6 +75,36 @@ def test_steps_signals_and_children(atlasqueue_memory: MemoryQueue) -> None:
     atlasqueue_memory.drain()
     assert [handle.get().status for handle in stored.handles] == ["dead", "cancelled"]
     assert stored.last is not None and stored.last.result() == 3
+
+
+def test_a_wait_for_a_signal_ends(atlasqueue_memory: MemoryQueue, monkeypatch: pytest.MonkeyPatch) -> None:
+    atlasqueue_memory.attach(app)
+    first = jobs_app.sync_steps.submit_sync()
+    assert atlasqueue_memory.drain() == []
+    in_a_second = now() + timedelta(seconds=1)
+    monkeypatch.setattr("atlasqueue.testing.memory.now", lambda: in_a_second)
+    monkeypatch.setattr("atlasqueue.testing._attempt.now", lambda: in_a_second)
+    assert [job.result for job in atlasqueue_memory.drain()] == [[1, "timed out", []]]
+    monkeypatch.undo()
+    second, waits = jobs_app.sync_steps.submit_sync(), jobs_app.steps.submit_sync()
+    assert app.sync_client.signal(waits.id, "go") == "sent"
+    assert second.id in [job.id for job in atlasqueue_memory.drain(until_finished=True)]
+    assert first.result() == second.result() == [1, "timed out", []]
+
+
+def test_a_signal_after_the_wait_is_too_late(atlasqueue_memory: MemoryQueue) -> None:
+    atlasqueue_memory.attach(app)
+
+    @app.job("late")
+    def late() -> str:
+        with pytest.raises(TimeoutError, match="the signal 'go' did not come in time"):
+            sync_context.wait_for("go", timeout=60)
+        return app.sync_client.signal(sync_context.job.id, "go")
+
+    handle = late.submit_sync()
+    atlasqueue_memory.drain(until_finished=True)
+    del app.jobs["late"]
+    assert handle.result() == "too_late"
 
 
 def test_what_it_refuses(atlasqueue_memory: MemoryQueue) -> None:

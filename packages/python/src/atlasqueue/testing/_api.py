@@ -58,11 +58,15 @@ def _one(store: Store, job: Job, verb: str, name: str, body: dict[str, Any]) -> 
         if job.is_final:
             raise Refused(409, "job-finished", f"the job is {job.status}")
         signals = store.signals.setdefault(job.id, {})
-        outcome = "sent_before" if name in signals else "sent"
-        signals.setdefault(name, body.get("payload"))
+        if name in signals:
+            return _response(200, {"outcome": "sent_before"})
+        ends = store.waits.get(job.id, {}).get(name)
+        if ends is not None and ends <= now():
+            return _response(200, {"outcome": "too_late"})
+        signals[name] = body.get("payload")
         if job.waits_for == name:
             store.change(job.id, waits_for=None)
-        return _response(200, {"outcome": outcome})
+        return _response(200, {"outcome": "sent"})
     return _response(200, _to_wire(job))
 
 

@@ -9,7 +9,7 @@ from .._context import checked_step_name
 from .._models import Job
 from .._submission import Submission
 from ..worker._handling import encoded
-from ._store import Store
+from ._store import Store, now
 
 
 class Parked(BaseException):
@@ -58,9 +58,11 @@ class MemoryAttempt:
 
     async def wait_for(self, signal: str, timeout_seconds: float) -> tuple[bool, Any]:
         signals = self._store.signals.get(self.job.id, {})
-        if signal not in signals:
+        if signal in signals:
+            return True, signals[signal]
+        if self._store.wait_ends(self.job.id, signal, timeout_seconds) > now():
             raise Parked(signal)
-        return True, signals[signal]
+        return False, None
 
     async def parents(self) -> dict[str, dict[str, Any]]:
         kept = self._store.jobs

@@ -55,6 +55,8 @@ class Store:
         self.jobs: dict[str, Kept] = {}
         self.steps: dict[str, dict[str, Any]] = {}
         self.signals: dict[str, dict[str, Any]] = {}
+        #: When each wait of a job for a signal is over.
+        self.waits: dict[str, dict[str, datetime]] = {}
         #: The job that a key stands for, and what was sent with it.
         self._keys: dict[str, tuple[str, object]] = {}
         self._uniques: dict[str, str] = {}
@@ -65,6 +67,22 @@ class Store:
         self.jobs[id] = replace(kept, job=replace(kept.job, updated_at=now(), **changes), lost_parent=False)
         self._refresh()
         return self.jobs[id].job
+
+    def wait_ends(self, id: str, signal: str, timeout_seconds: float) -> datetime:
+        """When a wait is over. The time counts from the first attempt that waits."""
+        ends = now() + timedelta(seconds=timeout_seconds)
+        return self.waits.setdefault(id, {}).setdefault(signal, ends)
+
+    def end_waits(self, at: datetime) -> bool:
+        """Makes the jobs ready whose waits are over at a time. Says whether there are any."""
+        ended = False
+        for id, waits in self.waits.items():
+            signal = self.jobs[id].job.waits_for
+            if signal is not None and waits[signal] <= at:
+                waits[signal] = min(waits[signal], now())
+                self.change(id, waits_for=None)
+                ended = True
+        return ended
 
     def add_parents(self, parent: str, more: Sequence[str]) -> None:
         """Lets the jobs that wait for one job wait for others too."""

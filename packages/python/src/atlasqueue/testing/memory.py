@@ -7,6 +7,7 @@ import contextlib
 import inspect
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from datetime import datetime, timezone
 from typing import Any, Generator
 from uuid import uuid4
 
@@ -56,15 +57,19 @@ class MemoryQueue:
         """All jobs so far, or those of a type, in the order of their submission."""
         return [kept.job for kept in self._store.jobs.values() if type is None or kept.job.type == type]
 
-    def drain(self, max_runs: int = 1_000) -> list[Job]:
-        """Runs jobs until none is ready, failed ones again at once; returns those that ended. Not in a running loop."""
-        return asyncio.run(self.adrain(max_runs))
+    def drain(self, max_runs: int = 1_000, *, until_finished: bool = False) -> list[Job]:
+        """Runs jobs until none is ready, failed ones again at once; returns those that ended. Not in a running loop.
 
-    async def adrain(self, max_runs: int = 1_000) -> list[Job]:
+        A job that waits for a signal is ready when the signal comes or its time is over. With `until_finished` the time
+        of each wait is over once nothing else is ready.
+        """
+        return asyncio.run(self.adrain(max_runs, until_finished=until_finished))
+
+    async def adrain(self, max_runs: int = 1_000, *, until_finished: bool = False) -> list[Job]:
         """Like `drain`, in a running loop. Raises RuntimeError after `max_runs`, as jobs may submit each other."""
         over = {job.id for job in self.submitted() if job.is_final}
         runs = 0
-        while (kept := self._next()) is not None:
+        while (kept := self._next(until_finished)) is not None:
             if runs == max_runs:
                 raise RuntimeError(f"there are still jobs after {max_runs} runs")
             runs += 1
@@ -81,8 +86,11 @@ class MemoryQueue:
         finally:
             self._inline = False
 
-    def _next(self) -> Kept | None:
+    def _next(self, until_finished: bool) -> Kept | None:
+        self._store.end_waits(now())
         ready = [kept for kept in self._store.jobs.values() if kept.job.status in ("queued", "failed")]
+        if not ready and until_finished and self._store.end_waits(datetime.max.replace(tzinfo=timezone.utc)):
+            return self._next(until_finished)
         return max(ready, key=lambda kept: kept.job.priority) if ready else None
 
     async def _run(self, kept: Kept) -> None:
