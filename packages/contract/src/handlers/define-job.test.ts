@@ -27,6 +27,13 @@ test("a submission carries the payload as given, for the handler's schema to rea
   expect(submitJob.safeParse(body).success).toBe(true);
 });
 
+test("a submission is refused for a payload that does not fit, unless its checks are asynchronous", async () => {
+  expect(() => sendEmail.submission({ to: "nobody" })).toThrow(PayloadError);
+  const late = defineJob("late", z.object({ to: z.string().refine(async () => false) }));
+  expect(late.submission({ to: "nobody" }).payload).toEqual({ to: "nobody" });
+  await expect(late.parse({ to: "nobody" })).rejects.toThrow(PayloadError);
+});
+
 test("a type's defaults fill in what a submission does not name, also with a schema of its results", () => {
   const defaults = { max_attempts: 3, timeout_seconds: 60 };
   const sum = defineJob("sum", z.object({ n: z.number() }), { result: z.number(), ...defaults });

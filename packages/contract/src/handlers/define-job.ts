@@ -20,8 +20,8 @@ export type JobSubmission = SubmitJobInput & { idempotency_key?: string };
 export type JobDefinition<Input = unknown, Output = unknown, Result = unknown> = {
   readonly type: string;
   /**
-   * An unchecked submission of this type, for one of many or for a queue in your own transaction. The type's defaults fill
-   * in what `options` leave out.
+   * A submission of this type, for one of many or for a queue in your own transaction. The type's defaults fill in what
+   * `options` leave out. Throws a PayloadError for a payload that does not fit; asynchronous checks are not waited for.
    */
   submission(payload: Input, options?: JobOptions): JobSubmission;
   /** What the handler gets; synchronous unless the schema has asynchronous checks. Fails with a PayloadError. */
@@ -72,12 +72,12 @@ export function defineJob<S extends StandardSchema<object>, R extends StandardSc
   return {
     type,
     // The schema takes objects; the server checks whether JSON can hold what is in them.
-    submission: (payload, options = {}) => ({
-      ...defaults.value,
-      ...named(options),
-      type,
-      payload: payload as JsonObject,
-    }),
+    submission(payload, options = {}) {
+      const checked = parse(payload);
+      // It cannot be waited for here. The handler finds out.
+      if (checked instanceof Promise) checked.catch(() => {});
+      return { ...defaults.value, ...named(options), type, payload: payload as JsonObject };
+    },
     parse,
     parseResult: parseResult ?? ((value) => value as OutputOf<R>),
   };
