@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { createClient } from "@atlasqueue/client";
 import { forFile } from "@atlasqueue/harness";
 import { expect, onTestFinished, test } from "vitest";
 import { fakeApi } from "../test/fake-api.ts";
@@ -31,6 +32,21 @@ test("a jobId that is a UUID finds its job", async () => {
   expect((await mail.getJob(jobId))?.id).toBe(id);
   expect(await mail.remove(jobId)).toBe(1);
   expect(await mail.getJob(jobId)).toBeUndefined();
+});
+
+test("changes of limits at once are all made, also after one that is refused", async () => {
+  const mail = queue();
+  const refused = mail.setGlobalRateLimit(-1, 1_000);
+  await Promise.all([
+    mail.setGlobalConcurrency(7),
+    mail.setGlobalRateLimit(20, 60_000),
+    expect(refused).rejects.toThrow("limit"),
+  ]);
+  const client = createClient({ url: facade.url });
+  const { limits } = await client.queue(mail.name);
+  expect(limits).toMatchObject({ concurrency: 7, rate: { limit: 20, period_seconds: 60 } });
+  await mail.removeGlobalConcurrency();
+  expect((await client.queue(mail.name)).limits).toMatchObject({ concurrency: null, rate: { limit: 20 } });
 });
 
 test("getJobs() reads 10,000 jobs at most", async () => {
