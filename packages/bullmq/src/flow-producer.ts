@@ -1,6 +1,5 @@
-import type { Client, FlowBuilder, FlowMember } from "@atlasqueue/client";
-import { connect, type WithConnection } from "./options/connection.ts";
-import { Emitter } from "./emitter.ts";
+import type { FlowBuilder, FlowMember } from "@atlasqueue/client";
+import { Connected, type WithConnection } from "./connected.ts";
 import { Job } from "./jobs/job.ts";
 import { keyOf, submissionOf, type JobsOptions } from "./options/mapping.ts";
 import { checkOptions, NotSupportedError, refuseMethods } from "./options/refused.ts";
@@ -23,12 +22,9 @@ type Policy = "cancel" | "run" | "wait";
 type Added = { member: FlowMember; node: (idOf: (member: FlowMember) => string) => JobNode };
 
 /** Adds trees of jobs: a job runs when its children have succeeded. */
-export class FlowProducer extends Emitter {
-  readonly #client: Client;
-
+export class FlowProducer extends Connected {
   constructor(opts: WithConnection) {
-    super("FlowProducer", []);
-    this.#client = connect("a FlowProducer", opts);
+    super("a FlowProducer", opts, {});
   }
 
   /** All jobs of the flow, or none. With a `jobId` of the root, adding it again adds nothing. */
@@ -45,7 +41,7 @@ export class FlowProducer extends Emitter {
   }
 
   async #submit(flows: readonly FlowJob[], options: { idempotencyKey?: string }): Promise<JobNode[]> {
-    const builder = this.#client.flow();
+    const builder = this.api.flow();
     const added = flows.map((flow) => this.#add(builder, flow));
     const submitted = await builder.submit(options);
     return added.map(({ node }) => node((member) => submitted.handle(member).id));
@@ -64,14 +60,11 @@ export class FlowProducer extends Emitter {
     const { payload = {}, ...request } = submissionOf(queue, name, data, own);
     const member = builder.add({ ...request, payload, ...links });
     const node: Added["node"] = (idOf) => ({
-      job: new Job(this.#client, { id: idOf(member), queue, type: name, payload }, opts),
+      job: new Job(this.api, { id: idOf(member), queue, type: name, payload }, opts),
       ...(below.length > 0 && { children: below.map((child) => child.node(idOf)) }),
     });
     return { member, node };
   }
-
-  waitUntilReady = async () => {};
-  close = async () => {};
 }
 
 /** In BullMQ each child has a policy, here the job above them has one for all. */

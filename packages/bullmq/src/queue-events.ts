@@ -1,7 +1,6 @@
 import { setTimeout } from "node:timers/promises";
-import type { Client, Job as Stored, LiveEvent } from "@atlasqueue/client";
-import { connect, type WithConnection } from "./options/connection.ts";
-import { Emitter } from "./emitter.ts";
+import type { Job as Stored, LiveEvent } from "@atlasqueue/client";
+import { Connected, type WithConnection } from "./connected.ts";
 import { Job, missing } from "./jobs/job.ts";
 
 export type QueueEventsOptions = WithConnection & { autorun?: boolean | undefined };
@@ -12,9 +11,8 @@ const pause_ms = 1_000;
 const seen_max = 1_000;
 
 /** What happens in a queue, in all its workers: "completed", "failed" and "progress". */
-export class QueueEvents extends Emitter {
+export class QueueEvents extends Connected {
   readonly name: string;
-  readonly #client: Client;
   readonly #closing = new AbortController();
   /** As JSON, by the jobs' ids. Those that were seen last. */
   readonly #progress = new Map<string, string>();
@@ -22,8 +20,7 @@ export class QueueEvents extends Emitter {
   #running: Promise<unknown> | undefined;
 
   constructor(name: string, opts: QueueEventsOptions) {
-    super("QueueEvents", ["completed", "failed", "progress"]);
-    this.#client = connect("QueueEvents", opts, ["autorun", "lastEventId", "blockingTimeout"]);
+    super("QueueEvents", opts, { events: "completed failed progress", taken: "autorun lastEventId blockingTimeout" });
     this.name = name;
     if (opts.autorun !== false) void this.run();
   }
@@ -33,8 +30,8 @@ export class QueueEvents extends Emitter {
     await this.#running;
   }
   /** Resolves once events are received. */
-  waitUntilReady = () => this.#ready.promise;
-  async close(): Promise<void> {
+  override waitUntilReady = () => this.#ready.promise;
+  override async close(): Promise<void> {
     this.#closing.abort();
     await this.#running;
   }
@@ -50,7 +47,7 @@ export class QueueEvents extends Emitter {
   }
 
   async #listen(): Promise<void> {
-    const events = this.#client.stats.events({ queues: [this.name] }, { signal: this.#closing.signal });
+    const events = this.api.stats.events({ queues: [this.name] }, { signal: this.#closing.signal });
     for await (const { event, data } of events) {
       this.#ready.resolve();
       if (event !== "finished") continue;
@@ -58,11 +55,11 @@ export class QueueEvents extends Emitter {
     }
   }
   async #finished({ id, status, finished_at }: Finished): Promise<void> {
-    const stored = await this.#client.get(id).catch(missing);
+    const stored = await this.api.get(id).catch(missing);
     if (!stored || status === "cancelled") return;
     this.#progressed(stored);
     this.#progress.delete(id);
-    const { returnvalue, failedReason } = new Job(this.#client, stored);
+    const { returnvalue, failedReason } = new Job(this.api, stored);
     const prev = "active";
     if (status === "succeeded") this.emit("completed", { jobId: id, returnvalue, prev }, finished_at);
     else this.emit("failed", { jobId: id, failedReason, prev }, finished_at);
@@ -70,7 +67,7 @@ export class QueueEvents extends Emitter {
 
   async #look(): Promise<void> {
     if (this.listenerCount("progress") === 0) return;
-    const { items } = await this.#client.page({ queue: this.name, status: "running", limit: 200 });
+    const { items } = await this.api.page({ queue: this.name, status: "running", limit: 200 });
     for (const job of items) this.#progressed(job);
   }
   #progressed({ id, progress, updated_at }: Stored): void {

@@ -1,15 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { IdempotencyMismatchError } from "@atlasqueue/client";
-import type { Client, Job as Stored, JobSubmission, Schedule } from "@atlasqueue/client";
-import { connect, type WithConnection } from "./options/connection.ts";
-import { Emitter } from "./emitter.ts";
+import type { Job as Stored, JobSubmission, Schedule } from "@atlasqueue/client";
+import { Connected, type WithConnection } from "./connected.ts";
 import { Job, logName, missing, type Known } from "./jobs/job.ts";
 import { changeLimits, rateOf } from "./options/limits.ts";
 import { cronOf, keyOf, scheduleNameOf, submissionOf, templateOf } from "./options/mapping.ts";
 import type { JobsOptions, RepeatOptions } from "./options/mapping.ts";
 import { refuseMethods } from "./options/refused.ts";
-import { allTypes, countsOf, isOfType, statusesOf, type JobType } from "./jobs/states.ts";
-import type { Loose } from "./jobs/types.ts";
+import { allTypes, countsOf, isOfType, statusesOf, type JobType, type Loose } from "./jobs/states.ts";
 
 export type QueueOptions = WithConnection & { defaultJobOptions?: JobsOptions | undefined };
 export type JobTemplate = { name?: string; data?: unknown; opts?: JobsOptions | undefined };
@@ -19,23 +17,19 @@ const jobs_max = 10_000;
 const tooMany = "getJobs() reads 10,000 jobs of a type at most. Use `client.list()` of @atlasqueue/client.";
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-export class Queue<Data = Loose, Result = Loose, Name extends string = string> extends Emitter {
+export class Queue<Data = Loose, Result = Loose, Name extends string = string> extends Connected<QueueOptions> {
   readonly name: string;
-  readonly opts: QueueOptions;
-  readonly #client: Client;
 
   constructor(name: string, opts: QueueOptions) {
-    super("Queue", ["waiting"]);
-    this.#client = connect("a Queue", opts, ["defaultJobOptions"]);
+    super("a Queue", opts, { events: "waiting", taken: "defaultJobOptions" });
     this.name = name;
-    this.opts = opts;
   }
 
   #optsOf(opts: JobsOptions | undefined): JobsOptions {
     return { ...this.opts.defaultJobOptions, ...opts };
   }
   #job(known: Known, opts?: JobsOptions) {
-    return new Job<Data, Result, Name>(this.#client, known, opts);
+    return new Job<Data, Result, Name>(this.api, known, opts);
   }
 
   /** Stores a job. With a `jobId` or `deduplication` that is taken, it resolves with the job that has it. */
@@ -48,7 +42,7 @@ export class Queue<Data = Loose, Result = Loose, Name extends string = string> e
   async #submit(request: JobSubmission, opts: JobsOptions) {
     const { queue = this.name, type, payload = {}, idempotency_key: key } = request;
     try {
-      const { job } = await this.#client.submit(request);
+      const { job } = await this.api.submit(request);
       return this.#job({ queue, type, payload, ...job }, opts);
     } catch (error) {
       const found = error instanceof IdempotencyMismatchError && key !== undefined && (await this.#byKey(key));
@@ -65,7 +59,7 @@ export class Queue<Data = Loose, Result = Loose, Name extends string = string> e
       return { opts, request: { idempotency_key: randomUUID(), ...submissionOf(this.name, name, data, opts) } };
     });
     try {
-      const submitted = await this.#client.submitMany(all.map(({ request }) => request));
+      const submitted = await this.api.submitMany(all.map(({ request }) => request));
       return all.map(({ request, opts }, at) => this.#job({ ...request, id: submitted[at]?.id } as Known, opts));
     } catch (error) {
       if (!(error instanceof IdempotencyMismatchError)) throw error;
@@ -77,18 +71,18 @@ export class Queue<Data = Loose, Result = Loose, Name extends string = string> e
 
   /** By its id, or by the `jobId` that it was added with. */
   async getJob(id: string): Promise<Job<Data, Result, Name> | undefined> {
-    const job = uuid.test(id) ? await this.#client.get(id).catch(missing) : undefined;
+    const job = uuid.test(id) ? await this.api.get(id).catch(missing) : undefined;
     return job?.queue === this.name ? this.#job(job) : this.#byKey(keyOf(this.name, id));
   }
   async #byKey(key: string) {
-    const [job] = (await this.#client.page({ key })).items;
+    const [job] = (await this.api.page({ key })).items;
     return job && this.#job(job);
   }
 
   /** The lines that processors logged, oldest first. */
   async getJobLogs(id: string): Promise<{ logs: string[]; count: number }> {
     const job = await this.getJob(id);
-    const { steps } = job ? await this.#client.steps(job.id) : { steps: [] };
+    const { steps } = job ? await this.api.steps(job.id) : { steps: [] };
     const logs = steps.filter(({ name }) => name.startsWith(logName)).map(({ result }) => String(result));
     return { logs, count: logs.length };
   }
@@ -105,7 +99,7 @@ export class Queue<Data = Loose, Result = Loose, Name extends string = string> e
     const jobs: Stored[] = [];
     for (const status of statusesOf([type])) {
       let left = most;
-      for await (const job of this.#client.list({ queue: this.name, status, pageSize: 200 }))
+      for await (const job of this.api.list({ queue: this.name, status, pageSize: 200 }))
         if (isOfType(job, type) && (jobs.push(job) > jobs_max || (left -= 1) <= 0)) break;
     }
     if (jobs.length > jobs_max) throw new RangeError(tooMany);
@@ -119,7 +113,7 @@ export class Queue<Data = Loose, Result = Loose, Name extends string = string> e
 
   /** Up to a second old. Jobs with a priority count as waiting. */
   async getJobCounts(...types: JobType[]): Promise<Record<string, number>> {
-    const queue = await this.#client.queue(this.name).catch(missing);
+    const queue = await this.api.queue(this.name).catch(missing);
     return countsOf(types.length > 0 ? types : allTypes, queue?.counts ?? {});
   }
   getJobCountByTypes = async (...types: JobType[]) =>
@@ -132,15 +126,15 @@ export class Queue<Data = Loose, Result = Loose, Name extends string = string> e
   getWaitingCount = () => this.getJobCountByTypes("waiting");
 
   /** Starts no more jobs of the queue, in any worker. Running ones go on. */
-  pause = async () => void (await this.#client.pause(this.name));
-  resume = async () => void (await this.#client.resume(this.name));
-  isPaused = async () => (await this.#client.queue(this.name).catch(missing))?.paused ?? false;
+  pause = async () => void (await this.api.pause(this.name));
+  resume = async () => void (await this.api.resume(this.name));
+  isPaused = async () => (await this.api.queue(this.name).catch(missing))?.paused ?? false;
 
-  setGlobalConcurrency = (concurrency: number) => changeLimits(this.#client, this.name, { concurrency });
-  removeGlobalConcurrency = () => changeLimits(this.#client, this.name, { concurrency: null });
+  setGlobalConcurrency = (concurrency: number) => changeLimits(this.api, this.name, { concurrency });
+  removeGlobalConcurrency = () => changeLimits(this.api, this.name, { concurrency: null });
   setGlobalRateLimit = (max: number, duration: number) =>
-    changeLimits(this.#client, this.name, { rate: rateOf({ max, duration }) });
-  removeGlobalRateLimit = () => changeLimits(this.#client, this.name, { rate: null });
+    changeLimits(this.api, this.name, { rate: rateOf({ max, duration }) });
+  removeGlobalRateLimit = () => changeLimits(this.api, this.name, { rate: null });
 
   /** Resolves with 1, or with 0 if there is no such job or it is running. */
   async remove(id: string): Promise<number> {
@@ -156,27 +150,27 @@ export class Queue<Data = Loose, Result = Loose, Name extends string = string> e
   /** Pauses the queue and removes its jobs and its job schedulers. Rejects while jobs run, unless forced. */
   async obliterate({ force = false } = {}): Promise<void> {
     await this.pause();
-    const [active] = (await this.#client.page({ queue: this.name, status: "running", limit: 1 })).items;
+    const [active] = (await this.api.page({ queue: this.name, status: "running", limit: 1 })).items;
     if (active && !force) throw new Error("Cannot obliterate queue with active jobs");
     for (const { key } of await this.getJobSchedulers()) await this.removeJobScheduler(key);
     await this.#purge({});
   }
   async #purge(filter: { status?: Loose }): Promise<void> {
     const wish = { action: "purge", filter: { queue: this.name, ...filter } } as const;
-    let { next_cursor: cursor } = await this.#client.bulk(wish);
-    while (cursor !== null) cursor = (await this.#client.bulk({ ...wish, cursor })).next_cursor;
+    let { next_cursor: cursor } = await this.api.bulk(wish);
+    while (cursor !== null) cursor = (await this.api.bulk({ ...wish, cursor })).next_cursor;
   }
 
   /** Adds a job at each time of a pattern. The first one is stored at its time, so it resolves with no job. */
   async upsertJobScheduler(id: string, repeat: RepeatOptions, template: JobTemplate = {}): Promise<undefined> {
     const { name = id, data, opts } = template;
     const job = templateOf(this.name, name, data, this.#optsOf(opts));
-    await this.#client.schedules.put({ name: scheduleNameOf(this.name, id), ...cronOf(repeat), job });
+    await this.api.schedules.put({ name: scheduleNameOf(this.name, id), ...cronOf(repeat), job });
   }
   async getJobSchedulers(start = 0, end = -1) {
     const prefix = scheduleNameOf(this.name, "");
     const mine: Schedule[] = [];
-    for await (const one of this.#client.schedules.list())
+    for await (const one of this.api.schedules.list())
       if (one.job.queue === this.name && one.name.startsWith(prefix)) mine.push(one);
     return mine.slice(start, end < 0 ? undefined : end + 1).map(({ name, cron, timezone, job, next_runs }) => ({
       key: name.slice(prefix.length),
@@ -189,12 +183,9 @@ export class Queue<Data = Loose, Result = Loose, Name extends string = string> e
   }
   getJobScheduler = async (id: string) => (await this.getJobSchedulers()).find(({ key }) => key === id);
   async removeJobScheduler(id: string): Promise<boolean> {
-    const removed = this.#client.schedules.delete(scheduleNameOf(this.name, id)).then(() => true);
+    const removed = this.api.schedules.delete(scheduleNameOf(this.name, id)).then(() => true);
     return (await removed.catch(missing)) ?? false;
   }
-
-  waitUntilReady = async () => {};
-  close = async () => {};
 }
 
 refuseMethods(Queue, {

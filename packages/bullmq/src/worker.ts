@@ -1,12 +1,11 @@
 import { setTimeout } from "node:timers/promises";
 import { AuthError, DoNotRetryError, ValidationError } from "@atlasqueue/client";
-import type { Client, RemoteContext, RemoteWorker, WorkEvent, WorkOptions } from "@atlasqueue/client";
-import { connect, type WithConnection } from "./options/connection.ts";
-import { Emitter } from "./emitter.ts";
+import type { RemoteContext, RemoteWorker, WorkEvent, WorkOptions } from "@atlasqueue/client";
+import { Connected, type WithConnection } from "./connected.ts";
 import { Job, missing } from "./jobs/job.ts";
 import { changeLimits, rateOf, type RateLimiterOptions } from "./options/limits.ts";
 import { NotSupportedError, refuseMethods, type Refused } from "./options/refused.ts";
-import type { Loose } from "./jobs/types.ts";
+import type { Loose } from "./jobs/states.ts";
 
 export type Processor<Data = Loose, Result = Loose, Name extends string = string> = (
   job: Job<Data, Result, Name>,
@@ -27,11 +26,11 @@ export type WorkerOptions = WithConnection & {
 };
 
 /** The second row has no effect: leases are renewed and recovered by themselves. */
-const taken = [
-  ..."name autorun concurrency limiter lockDuration removeOnComplete removeOnFail".split(" "),
-  ..."drainDelay lockRenewTime skipStalledCheck maxStalledCount runRetryDelay stalledInterval".split(" "),
-];
-const refusedOfWorkers: Refused = {
+const taken =
+  "name autorun concurrency limiter lockDuration removeOnComplete removeOnFail " +
+  "drainDelay lockRenewTime skipStalledCheck maxStalledCount runRetryDelay stalledInterval";
+const events = "active completed failed progress stalled drained ready paused resumed closing closed";
+const refused: Refused = {
   metrics: "Use GET /metrics of the API.",
   useWorkerThreads: "Use `isolate` of @atlasqueue/worker.",
 };
@@ -41,10 +40,8 @@ const drained_poll_ms = 500;
 
 type Attempt = { job: Job; result?: unknown; error?: unknown };
 
-export class Worker<Data = Loose, Result = Loose, Name extends string = string> extends Emitter {
+export class Worker<Data = Loose, Result = Loose, Name extends string = string> extends Connected<WorkerOptions> {
   readonly name: string;
-  readonly opts: WorkerOptions;
-  readonly #client: Client;
   readonly #options: WorkOptions;
   readonly #processor: Processor<Data, Result, Name>;
   readonly #attempts = new Map<string, Attempt>();
@@ -59,8 +56,7 @@ export class Worker<Data = Loose, Result = Loose, Name extends string = string> 
   #isWatching = false;
 
   constructor(name: string, processor: Processor<Data, Result, Name>, opts: WorkerOptions) {
-    super("Worker", "active completed failed progress stalled drained ready paused resumed closing closed".split(" "));
-    this.#client = connect("a Worker", opts, taken, refusedOfWorkers);
+    super("a Worker", opts, { events, taken, refused });
     if (typeof processor !== "function")
       throw new NotSupportedError("A processor in a file", "Pass a function, or use `isolate` of @atlasqueue/worker.");
     const { concurrency = 1, lockDuration = 30_000, name: workerId } = opts;
@@ -71,7 +67,6 @@ export class Worker<Data = Loose, Result = Loose, Name extends string = string> 
     const leaseSeconds = Math.ceil(lockDuration / 1_000);
     this.#options = { concurrency, leaseSeconds, ...(workerId !== undefined && { workerId }) };
     this.name = name;
-    this.opts = opts;
     this.#processor = processor;
     if (opts.autorun !== false) void this.run();
   }
@@ -85,7 +80,7 @@ export class Worker<Data = Loose, Result = Loose, Name extends string = string> 
     const { limiter } = this.opts;
     while (!this.#mayStart && !this.#closing)
       try {
-        if (limiter) await changeLimits(this.#client, this.name, { rate: rateOf(limiter) });
+        if (limiter) await changeLimits(this.api, this.name, { rate: rateOf(limiter) });
         this.#mayStart = true;
       } catch (error) {
         this.report(error);
@@ -95,7 +90,7 @@ export class Worker<Data = Loose, Result = Loose, Name extends string = string> 
     await this.#start();
     this.emit("ready");
   }
-  async waitUntilReady(): Promise<void> {
+  override async waitUntilReady(): Promise<void> {
     await this.#starting;
   }
 
@@ -103,7 +98,7 @@ export class Worker<Data = Loose, Result = Loose, Name extends string = string> 
     await this.#drained;
     if (!this.#mayStart || this.#paused || this.#closing || this.#work) return;
     const options: WorkOptions = { ...this.#options, observe: (event) => this.#observe(event) };
-    this.#work = this.#client.work(this.name, (_payload, context) => this.#process(context), options);
+    this.#work = this.api.work(this.name, (_payload, context) => this.#process(context), options);
   }
   async #stop(deadlineMs: number): Promise<void> {
     const work = this.#work;
@@ -117,7 +112,7 @@ export class Worker<Data = Loose, Result = Loose, Name extends string = string> 
       context.progress(value);
       this.emit("progress", job, value);
     };
-    const job: Job<Data, Result, Name> = new Job(this.#client, context.job, undefined, { ...context, progress });
+    const job: Job<Data, Result, Name> = new Job(this.api, context.job, undefined, { ...context, progress });
     const attempt: Attempt = { job };
     this.#attempts.set(job.id, attempt);
     this.emit("active", job, "waiting");
@@ -160,7 +155,7 @@ export class Worker<Data = Loose, Result = Loose, Name extends string = string> 
     this.#isWatching = true;
     try {
       while (this.#attempts.size === 0 && !this.#closing && this.listenerCount("drained") > 0) {
-        const queue = await this.#client.scaling(this.name).catch(missing);
+        const queue = await this.api.scaling(this.name).catch(missing);
         if (!queue?.ready && !queue?.running) return void this.emit("drained");
         await setTimeout(drained_poll_ms, undefined, { ref: false });
       }
@@ -192,7 +187,7 @@ export class Worker<Data = Loose, Result = Loose, Name extends string = string> 
   isRunning = () => this.#work !== undefined;
 
   /** Takes no more jobs, and resolves when those that run have ended. Forced, it aborts them and gives them back. */
-  close(force = false): Promise<void> {
+  override close(force = false): Promise<void> {
     this.emit("closing", "closing");
     // After a pause the first deadline stands, so these jobs are given back one by one.
     if (force && !this.#work)

@@ -3,8 +3,7 @@ import type { Client, Job as Stored, Json, RemoteContext } from "@atlasqueue/cli
 import { readError } from "@atlasqueue/contract";
 import type { JobsOptions } from "../options/mapping.ts";
 import { NotSupportedError, refuseMethods } from "../options/refused.ts";
-import { stateOf, type JobState } from "./states.ts";
-import type { Loose } from "./types.ts";
+import { stateOf, type JobState, type Loose } from "./states.ts";
 
 /** What a processor may do to its job. */
 type Running = Pick<RemoteContext, "progress" | "waitFor" | "parents" | "step">;

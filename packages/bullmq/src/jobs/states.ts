@@ -1,5 +1,8 @@
 import type { Job as Stored, JobStatus } from "@atlasqueue/client";
 
+// oxlint-disable-next-line typescript/no-explicit-any -- as in BullMQ, data without a type may be used as anything
+export type Loose = any;
+
 // A job that failed and is tried again is "delayed", as in BullMQ. "wait" is another name of "waiting".
 const statuses = {
   active: ["running"],

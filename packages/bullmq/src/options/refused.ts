@@ -1,3 +1,13 @@
+/** Throw it in a processor to fail the job without further attempts. */
+export class UnrecoverableError extends Error {
+  override readonly name = "UnrecoverableError";
+}
+
+/** Throw it after `job.moveToDelayed()`. The attempt has ended by then, so it is only for code that does so. */
+export class DelayedError extends Error {
+  override readonly name = "DelayedError";
+}
+
 /** BullMQ has this, and AtlasQueue does not, or does it in another way. The message names both. */
 export class NotSupportedError extends Error {
   override readonly name = "NotSupportedError";
