@@ -1,19 +1,11 @@
 import { composed } from "../database/composed.ts";
-import type { Scope } from "@atlasqueue/contract";
+import { limits, type Scope } from "@atlasqueue/contract";
 import { textArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { newId } from "../ids.ts";
 import { newToken } from "./token.ts";
-import {
-  madeBy,
-  roomForAnother,
-  rowMade,
-  tokenColumns,
-  withoutExpired,
-  type MadeToken,
-  type TokenRow,
-} from "./rows.ts";
+import { endSessionsBefore, isLive, rowMade, tokenColumns, type MadeToken, type TokenRow } from "./rows.ts";
 
 export type TokenWish = {
   tenant: string;
@@ -41,37 +33,73 @@ export type CreateTokenOutcome =
  * const made = await createToken(deps, { tenant: "default", name: "ci", scopes: ["submit"] });
  */
 export async function createToken(deps: Deps, wish: TokenWish): Promise<CreateTokenOutcome> {
-  const { tenant, name, expires_in_seconds, made_by = "" } = wish;
+  const { tenant, expires_in_seconds = 0 } = wish;
+  const { maker, seconds_max, made } = await makeToken(deps, wish);
+  if (!maker) return { kind: "maker_gone" };
+  if (seconds_max !== null && expires_in_seconds > seconds_max) return { kind: "outlives", seconds_max };
+  if (!made) return { kind: "too_many" };
+  deps.observe({ event: "token_created", tenant, token_id: made.row.id });
+  return { kind: "created", ...made };
+}
+
+/**
+ * `maker`: whether the token that asks for it is valid, and `seconds_max` how long it still works, if it ends. `found` and
+ * `successor` are of the token that was to be replaced.
+ */
+type Making = { maker: boolean; seconds_max: number | null; found: boolean; successor: string | null };
+
+/** Make a token as it is wished for, or, in place of another one, with what that has. */
+export async function makeToken(
+  deps: Pick<Deps, "database">,
+  wish: Partial<TokenWish> & { tenant: string },
+  replaced: { id: string; overlap_seconds: number } = { id: "", overlap_seconds: 0 },
+): Promise<Making & { made: MadeToken | undefined }> {
+  const { tenant, name = "", expires_in_seconds, made_by = "" } = wish;
   const { token, hash, hint } = newToken();
   const scopes = textArray([...new Set(wish.scopes)]);
   // "" means no expiry: PostgreSQL could not infer the type of a null parameter.
-  const params = [tenant, newId(), name, hash, hint, scopes, String(expires_in_seconds ?? ""), made_by];
-  const [answer] = await executeOn(deps.database)<Answer>({ text, params });
-  if (!answer?.maker) return { kind: "maker_gone" };
-  const { seconds_max, made } = answer;
-  if (seconds_max !== null && (expires_in_seconds ?? 0) > seconds_max) return { kind: "outlives", seconds_max };
-  if (!made) return { kind: "too_many" };
-  deps.observe({ event: "token_created", tenant, token_id: made.id });
-  return { kind: "created", token, row: rowMade(made) };
+  const wished = [name, scopes, String(expires_in_seconds ?? "")];
+  const params = [tenant, newId(), hash, hint, made_by, ...wished, replaced.id, replaced.overlap_seconds];
+  const [answer] = await executeOn(deps.database)<Making & { made: TokenRow | null }>({ text, params });
+  if (!answer) throw new Error("making a token gave no row");
+  return { ...answer, made: answer.made ? { token, row: rowMade(answer.made) } : undefined };
 }
 
-/** `seconds_max`: how long the token that asks for it still works, if it ends. */
-type Answer = { maker: boolean; seconds_max: number | null; made: TokenRow | null };
-
+// The expired tokens of the tenant are of no more use, and go. Not those that somebody has locked, as when their use is noted:
+// two that delete many in different orders would wait for each other. A tenant may have as many valid ones as its list shows, so that
+// none can hide. Two simultaneous callers may exceed it by one, which does no harm. The row of the replaced one is locked, so that of two
+// simultaneous rotations the second sees what the first did: only the row itself is read again after the wait.
 const text = composed(
-  "tokens/create",
-  ["tenant", "id", "name", "hash", "hint", "scopes", "expires_in_seconds", "made_by"],
+  "tokens/make",
+  "tenant id hash hint made_by name scopes expires_in_seconds replaced overlap_seconds".split(" "),
   `
-  WITH ${withoutExpired}, maker AS MATERIALIZED (
-    SELECT expires_at, floor(extract(epoch FROM expires_at - now()))::float8 AS seconds_max FROM ${madeBy("$8")} AS asking
+  WITH gone AS (
+    DELETE FROM atlasqueue.tokens WHERE tenant = $1 AND id = ANY(ARRAY(
+      SELECT id FROM atlasqueue.tokens WHERE tenant = $1 AND NOT ${isLive} FOR UPDATE SKIP LOCKED))
+    RETURNING id
+  ), ${endSessionsBefore("gone")}, maker AS MATERIALIZED (
+    SELECT expires_at, floor(extract(epoch FROM expires_at - now()))::float8 AS seconds_max
+    FROM atlasqueue.tokens WHERE tenant = $1 AND id = nullif($5::text, '')::uuid AND ${isLive}
+  ), before AS MATERIALIZED (
+    SELECT *, coalesce(own_expires_at, expires_at, 'infinity') AS own_end
+    FROM atlasqueue.tokens WHERE tenant = $1 AND id = nullif($9::text, '')::uuid AND ${isLive} FOR UPDATE
+  ), wish AS (
+    SELECT $6 AS name, $7::text[] AS scopes, now() + make_interval(secs => nullif($8::text, '')::float8) AS expires_at
+    WHERE $9::text = '' AND NOT EXISTS (SELECT FROM maker WHERE seconds_max < nullif($8::text, '')::float8)
+    UNION ALL
+    SELECT name, scopes, now() + (nullif(own_end, 'infinity') - created_at) FROM before WHERE rotated_to IS NULL
   ), made AS (
     INSERT INTO atlasqueue.tokens (tenant, id, name, hash, hint, scopes, expires_at)
-    SELECT $1, $2::text::uuid, $3, decode($4, 'hex'), $5, $6::text[],
-           least(now() + make_interval(secs => nullif($7::text, '')::float8), (SELECT expires_at FROM maker))
-    WHERE ${roomForAnother} AND ($8::text = '' OR EXISTS (SELECT FROM maker))
-      AND NOT EXISTS (SELECT FROM maker WHERE seconds_max < nullif($7::text, '')::float8)
+    SELECT $1, $2::text::uuid, name, decode($3, 'hex'), $4, scopes, least(expires_at, (SELECT expires_at FROM maker)) FROM wish
+    WHERE (SELECT count(*) FROM atlasqueue.tokens WHERE tenant = $1 AND ${isLive}) < ${limits.tokens_max}
+      AND ($5::text = '' OR EXISTS (SELECT FROM maker))
     RETURNING ${tokenColumns}
+  ), ending AS (
+    UPDATE atlasqueue.tokens
+    SET expires_at = least(tokens.expires_at, now() + make_interval(secs => $10::float8)),
+      own_expires_at = before.own_end, rotated_to = made.id
+    FROM before, made WHERE tokens.id = before.id
   )
-  SELECT $8::text = '' OR EXISTS (SELECT FROM maker) AS maker, (SELECT seconds_max FROM maker) AS seconds_max,
-         (SELECT to_json(made) FROM made) AS made`,
+  SELECT $5::text = '' OR EXISTS (SELECT FROM maker) AS maker, (SELECT seconds_max FROM maker) AS seconds_max,
+         EXISTS (SELECT FROM before) AS found, (SELECT rotated_to FROM before) AS successor, (SELECT to_json(made) FROM made) AS made`,
 );

@@ -1,4 +1,3 @@
-import { limits } from "@atlasqueue/contract";
 import { getTableColumns, sql } from "../database/drizzle.ts";
 import { tokens } from "../database/schema/index.ts";
 
@@ -34,23 +33,3 @@ export function endSessionsBefore(gone: string): string {
     DELETE FROM atlasqueue.sessions WHERE tenant = $1 AND token_id IN (SELECT id FROM atlasqueue.tokens WHERE tenant = $1 AND rotated_to IN (SELECT id FROM ${gone}))
   )`;
 }
-
-/**
- * The expired tokens of tenant $1 are of no more use, and go. Not those that somebody has locked, as when their use is
- * noted: two that delete many in different orders would wait for each other.
- */
-export const withoutExpired = `gone AS (
-    DELETE FROM atlasqueue.tokens WHERE tenant = $1 AND id = ANY(ARRAY(
-      SELECT id FROM atlasqueue.tokens WHERE tenant = $1 AND NOT ${isLive} FOR UPDATE SKIP LOCKED))
-    RETURNING id
-  ), ${endSessionsBefore("gone")}`;
-
-/** The token that asks for another one, of tenant $1; its id, or none, is in this parameter. */
-export const madeBy = (parameter: string) =>
-  `(SELECT id, expires_at FROM atlasqueue.tokens WHERE tenant = $1 AND id = nullif(${parameter}::text, '')::uuid AND ${isLive})`;
-
-/**
- * A tenant may have as many valid tokens as its list shows, so that none can hide. For tenant $1. Two simultaneous
- * callers may exceed it by one, which does no harm.
- */
-export const roomForAnother = `(SELECT count(*) FROM atlasqueue.tokens WHERE tenant = $1 AND ${isLive}) < ${limits.tokens_max}`;
