@@ -10,7 +10,7 @@ import { hint } from "../signal/announce.ts";
 import { foldMinutes } from "../rollups/fold.ts";
 import { bringBack, firstSchedule } from "../schedules/bring-back.ts";
 import type { LoopDeps } from "./loop-deps.ts";
-import { ownResultsStep, resultsStep, type ResultsPlace } from "./clear-results.ts";
+import { resultsStep, type ResultsPlace } from "./clear-results.ts";
 import { retentionFailed } from "./report-failed.ts";
 import { takeTurn } from "./take-turn.ts";
 
@@ -61,7 +61,7 @@ export async function clearAway(
   const quick = pass(pass_ms, (removed) => ({
     ...quickParts(deps, retention, removed, places),
     results: resultsStep(deps, result_ttl_seconds, removed, results),
-    own_results: ownResultsStep(deps, result_ttl_seconds, removed, ownResults),
+    own_results: resultsStep(deps, result_ttl_seconds, removed, ownResults, "own"),
   }));
   const slow = pass(slow_pass_ms, () => slowParts(deps, retention));
   // Side by side: after a busy month a pass over what grows slowly takes long.

@@ -77,27 +77,10 @@ const overlap_seconds = 600;
 /** Where the passes over the results are: each goes on there if the last one ended before its time. */
 export type ResultsPlace = { after?: string; full_pass_at?: number; in_full_pass?: boolean };
 
-/** A pass over the results of jobs with times of their own, as a step like that of `resultsStep`. */
-export function ownResultsStep(
-  deps: LoopDeps,
-  ttl_seconds: number | undefined,
-  removed: { results: number },
-  place: ResultsPlace,
-): () => Promise<boolean> {
-  return async () => {
-    const { after = firstId } = place;
-    const before = await firstIdFromNow(deps, 0);
-    const { jobs, last, more, failed } = await clearResults(deps, ttl_seconds, after, before, rows_max, "own");
-    if (failed) retentionFailed(deps, "results", failed, last);
-    removed.results += jobs;
-    place.after = more ? (last ?? firstId) : firstId;
-    return more;
-  };
-}
-
 /**
  * A pass over the results of jobs that succeeded long enough ago, as a step to be called until it says false: those that
- * have come of age since the last pass, and every six hours all that were skipped because they had not finished yet.
+ * have come of age since the last pass, and every six hours all that were skipped because they had not finished yet. With `own`, over
+ * those of all jobs with times of their own, each time.
  *
  * @example
  * const step = resultsStep(deps, 3_600, removed, place);
@@ -108,10 +91,12 @@ export function resultsStep(
   ttl_seconds: number | undefined,
   removed: { results: number },
   place: ResultsPlace,
+  which: Walked = "all",
 ): () => Promise<boolean> {
   let ends: { before: string; again: string } | undefined;
 
   const begin = async (ttl: number) => {
+    if (which === "own") return { again: firstId, before: await firstIdFromNow(deps, 0) };
     const { full_pass_at = -Infinity, in_full_pass = false } = place;
     // One that takes longer goes on: begun anew each time, it would never reach its end.
     const is_due = !in_full_pass && performance.now() - full_pass_at >= full_pass_ms;
@@ -127,10 +112,10 @@ export function resultsStep(
   };
 
   return async () => {
-    if (ttl_seconds === undefined) return false;
-    ends ??= await begin(ttl_seconds);
+    if (ttl_seconds === undefined && which === "all") return false;
+    ends ??= await begin(ttl_seconds ?? 0);
     const { after = firstId } = place;
-    const { jobs, last, more, failed } = await clearResults(deps, ttl_seconds, after, ends.before, rows_max);
+    const { jobs, last, more, failed } = await clearResults(deps, ttl_seconds, after, ends.before, rows_max, which);
     if (failed) retentionFailed(deps, "results", failed, last);
     removed.results += jobs;
     place.after = more ? (last ?? after) : ends.again;

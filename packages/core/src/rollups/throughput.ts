@@ -20,17 +20,19 @@ export async function readThroughput(
   const rows = await readRollups(deps, tenant, { queues, step_seconds, items: steps });
   const [first] = rows;
   if (!first) throw new Error("a throughput gave no row");
-  const items = new Map(
-    queues.map((queue) => [queue, { queue, submitted: zeros(), succeeded: zeros(), failed: zeros() }]),
-  );
-  for (const { queue, bucket, submitted, succeeded, failed } of rows) {
-    const item = items.get(queue);
-    if (!item || bucket === null || bucket >= steps) continue;
-    item.submitted[bucket] = (item.submitted[bucket] ?? 0) + submitted;
-    item.succeeded[bucket] = (item.succeeded[bucket] ?? 0) + succeeded;
-    item.failed[bucket] = (item.failed[bucket] ?? 0) + failed;
+  const items = [...new Set(queues)].map((queue) => ({
+    queue,
+    submitted: zeros(),
+    succeeded: zeros(),
+    failed: zeros(),
+  }));
+  for (const row of rows) {
+    const item = items.find(({ queue }) => queue === row.queue);
+    if (!item || row.bucket === null || row.bucket >= steps) continue;
+    for (const sum of ["submitted", "succeeded", "failed"] as const)
+      item[sum][row.bucket] = (item[sum][row.bucket] ?? 0) + row[sum];
   }
-  return { step_seconds, from: first.from.toISOString(), items: [...items.values()] };
+  return { step_seconds, from: first.from.toISOString(), items };
 }
 
 const zeros = () => Array.from({ length: steps }, () => 0);
