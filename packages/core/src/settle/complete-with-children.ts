@@ -6,9 +6,8 @@ import { inTransaction } from "../database/transaction.ts";
 import type { Deps } from "../deps.ts";
 import { unknownParent } from "../flows/flow-faults.ts";
 import { findCircle } from "../flows/spawn/circle.ts";
-import { adoptChildren, lockDependants } from "../flows/spawn/dependants.ts";
+import { adoptChildren, flowOfSpawner, lockDependants } from "../flows/spawn/dependants.ts";
 import type { FlowJob } from "../flows/flow.ts";
-import { flowOfSpawner } from "../flows/spawn/spawners-flow.ts";
 import {
   answerFlow,
   storeFlows,

@@ -1,6 +1,7 @@
 import { composed } from "../../database/composed.ts";
 import { uuidArray } from "../../database/literals.ts";
 import type { Execute } from "../../database/statement.ts";
+import { newId } from "../../ids.ts";
 
 /** A job that waits for another one, and for how many in all it was ever to wait. */
 export type Dependant = { id: string; parents: number };
@@ -23,6 +24,25 @@ const read = `
   SELECT child AS id, described.parents FROM atlasqueue.flow_edges CROSS JOIN LATERAL (
     SELECT json_array_length(parents) AS parents FROM atlasqueue.flow_jobs WHERE job_id = child OFFSET 0) AS described
   WHERE parent = $1::uuid`;
+
+/**
+ * The flow of a job that adds others, or a new one, and where in it they go. Its row is locked, so that two jobs of a flow that add others at once do not give
+ * them the same places.
+ */
+export async function flowOfSpawner(
+  execute: Execute,
+  { tenant, flow_id }: { tenant: string; flow_id: string | null },
+): Promise<{ flow_id: string; first_place: number; is_new: boolean }> {
+  if (flow_id === null) return { flow_id: newId(), first_place: 1, is_new: true };
+  await execute({
+    text: "SELECT FROM atlasqueue.flows WHERE tenant = $1 AND id = $2::uuid FOR UPDATE",
+    params: [tenant, flow_id],
+  });
+  const [row] = await execute<{ first_place: number }>({ text: free, params: [flow_id] });
+  return { flow_id, first_place: row?.first_place ?? 0, is_new: false };
+}
+
+const free = "SELECT coalesce(max(place) + 1, 0) AS first_place FROM atlasqueue.flow_jobs WHERE flow_id = $1::uuid";
 
 /**
  * Has those that wait for a job wait for its `children` as well, each as it waits for that job. They must be locked, and
