@@ -29,9 +29,7 @@ function* walks(plan: Plan, table: string): Generator<string> {
 const excused: Readonly<Record<string, string>> = {
   "claims dead-letters/purge": "which flows have a job that runs",
   "claims maintenance/prune": "which flows have a job that runs",
-  "claims maintenance/prune-own": "which flows have a job that runs",
   "claims maintenance/clear-results": "which flows have a job that runs",
-  "claims maintenance/clear-results-own": "which flows have a job that runs",
   "claims jobs/list-held-apart": "all jobs that run, if they are not too many",
   "claims maintenance/due-summary": "the first that is due",
   "claims maintenance/beat": "whether there is any",
