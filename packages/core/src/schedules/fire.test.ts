@@ -112,7 +112,7 @@ test("a slot makes its job when it is due, ready and signalled, and the schedule
   const [job] =
     await database.sql`SELECT id, type, queue, priority, status, max_attempts, payload FROM atlasqueue.jobs`;
   expect(job).toMatchObject({ ...define({ payload: { n: 1 } }).job, status: "queued" });
-  expect(await deps.signal.take([{ tenant, queue: "mail" }], 10)).toEqual([job?.["id"]]);
+  expect((await deps.signal.look({ tenant, queue: "mail" })).length).toBe(1);
   expect(await slots()).toEqual(["01-01T09:00"]);
   expect(await findSchedule(deps, ref)).toMatchObject({
     last_slot_at: new Date("2025-01-01T09:00Z"),

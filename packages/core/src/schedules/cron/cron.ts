@@ -1,6 +1,5 @@
 import { showValue, type Fault } from "@atlasqueue/contract";
-import { calendarOf, type Calendar } from "./calendar.ts";
-import { wallClock, type Change, type WallClock, type WallTime } from "./wall-clock.ts";
+import { Cron } from "croner";
 
 /** A schedule's slots, each an instant. */
 export type Slots = {
@@ -23,93 +22,21 @@ export type Slots = {
  * readCron("30 2 * * *", "Europe/Berlin").after(new Date("2026-03-28T12:00:00Z"), 1); // [2026-03-29T01:00:00.000Z], 03:00 there
  */
 export function readCron(cron: string, timezone: string): Slots {
-  const dates = parse(cron);
-  const clock = clockOf(timezone);
-  const fixed = !/[*?/]/.test(cron.trim().split(/\s+/, 2).join(" "));
-
-  /** Apia's clocks left out a whole day: that was not daylight saving time, and nothing is made up for. */
-  const isNight = ({ before, after }: Change) => Math.abs(after - before) < day_ms;
-
-  /** When a time named by the fields occurs: not at all, once, or twice. */
-  const instantsOf = (wall: WallTime): number[] => {
-    const instants = clock.instantsOf(wall);
-    if (instants.length > 0) return fixed ? instants.slice(0, 1) : instants;
-    const gap = gapAround(wall);
-    return fixed && gap && isNight(gap) ? [gap.at] : [];
-  };
-  const gapAround = (wall: WallTime): Change | undefined => {
-    // Whatever the offset, the change is within a day of the time read as UTC.
-    for (let from = wall - day_ms; ;) {
-      const change = clock.changeBetween(from, wall + day_ms);
-      if (!change || (change.before <= wall && wall < change.after)) return change;
-      from = change.at;
-    }
-  };
-
-  const next = (instant: number): number | undefined => {
-    const found: number[] = [];
-    for (let wall = dates.after(clock.at(instant)); wall !== undefined; wall = dates.after(wall)) {
-      const first = instantsOf(wall).find((one) => one > instant);
-      if (first !== undefined) {
-        found.push(first);
-        break;
-      }
-      const gap = clock.instantsOf(wall).length === 0 ? gapAround(wall) : undefined;
-      if (gap) wall = gap.after - 1;
-    }
-    // Times the clocks have already shown and will show again.
-    const change = fixed ? undefined : clock.changeBetween(instant, instant + day_ms);
-    if (change && change.after < change.before) {
-      const again = dates.after(change.after - 1);
-      found.push(...(again === undefined ? [] : instantsOf(again)).filter((one) => one >= change.at));
-    }
-    return found.length === 0 ? undefined : Math.min(...found);
-  };
-
-  const last = (instant: number): number | undefined => {
-    const found: number[] = [];
-    for (let wall = dates.upTo(clock.at(instant)); wall !== undefined; wall = dates.upTo(wall - 1)) {
-      const latest = instantsOf(wall).findLast((one) => one <= instant);
-      if (latest !== undefined) {
-        found.push(latest);
-        break;
-      }
-      const gap = clock.instantsOf(wall).length === 0 ? gapAround(wall) : undefined;
-      if (gap) wall = gap.before;
-    }
-    // Times the clocks showed before they were put back, later ones than they show now.
-    const change = clock.changeBetween(instant - day_ms, instant);
-    if (change && change.after < change.before) {
-      const shown = dates.upTo(change.before - 1);
-      found.push(...(shown === undefined ? [] : instantsOf(shown)).filter((one) => one < change.at));
-    }
-    return found.length === 0 ? undefined : Math.max(...found);
-  };
-
+  const times = parse(cron, timezone);
   return {
-    after: (instant, count) => walk(instant.getTime(), count, next, 0),
-    upTo: (instant, count, from) => walk(instant.getTime(), count, last, -1, from?.getTime()).reverse(),
+    after: (instant, count) => times.nextRuns(count, instant),
+    upTo(instant, count, from) {
+      const found: Date[] = [];
+      for (let at = instant.getTime(); found.length < count;) {
+        // The library's are before a whole second.
+        const [slot] = times.previousRuns(1, new Date((Math.floor(at / 1_000) + 1) * 1_000));
+        if (!slot || (from && slot < from)) break;
+        found.unshift(slot);
+        at = slot.getTime() - 1;
+      }
+      return found;
+    },
   };
-}
-
-const day_ms = 86_400_000;
-
-/** A number of steps from an instant, down to `end`; each begins at what the last found, or `apart_ms` from it. */
-function walk(
-  from: number,
-  count: number,
-  step: (at: number) => number | undefined,
-  apart_ms: number,
-  end = -Infinity,
-): Date[] {
-  const found: Date[] = [];
-  for (let at = from; found.length < count;) {
-    const one = step(at);
-    if (one === undefined || one < end) break;
-    found.push(new Date(one));
-    at = one + apart_ms;
-  }
-  return found;
 }
 
 /** What is wrong with five fields that look like cron, or undefined when a schedule can use them. */
@@ -129,25 +56,16 @@ class CronError extends Error {
   override readonly name = "CronError";
 }
 
-function clockOf(timezone: string): WallClock {
+function parse(cron: string, timezone: string): Cron {
   try {
-    return wallClock(timezone);
-  } catch (error) {
-    throw new CronError(error instanceof Error ? error.message : String(error), { cause: error });
-  }
-}
-
-function parse(cron: string): Calendar {
-  let dates: Calendar;
-  try {
-    dates = calendarOf(cron);
+    const times = new Cron(cron, { timezone, mode: "5-part", fixedTimeRule: "no-wildcard" });
+    if (times.nextRun(anInstant)) return times;
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new CronError(reason.replace(/^Cron\w+: /, ""), { cause: error });
   }
-  if (dates.after(anInstant) === undefined) throw new CronError("no date ever fits");
-  return dates;
+  throw new CronError("no date ever fits");
 }
 
 /** Any will do: what fits no date after it fits none at all. */
-const anInstant = Date.UTC(2026, 0, 1);
+const anInstant = new Date("2026-01-01T00:00:00Z");
