@@ -15,7 +15,7 @@ const pages_max = 300;
 /** The same of steps and signals, which have many more rows in a page. */
 const kept_pages_max = 100;
 /** Of a job's row and its entries in indexes, besides what the tenant sent. */
-export const row_bytes = 300;
+const row_bytes = 300;
 /** The same of a step or a signal. */
 const kept_row_bytes = 150;
 

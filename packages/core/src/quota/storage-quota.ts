@@ -2,8 +2,7 @@ import { forTenant } from "../database/pool/fair-share.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { findKeyHolders } from "../submit/find-key-holders.ts";
-import { lookAtStored } from "./look.ts";
-import { minus, nothing, nothingKnown, plus, reckon, type Reckoning, type Sizes } from "./reckon.ts";
+import { lookAtStored, type Stored } from "./look.ts";
 
 export type StorageQuota = {
   /**
@@ -36,9 +35,15 @@ const tenants_max = 10_000;
 /** In one look. */
 const looked_at_max = 1_000;
 
+/** How much so many of a tenant's jobs take up. */
+type Sizes = { jobs: number; bytes: number };
+const nothing: Sizes = { jobs: 0, bytes: 0 };
+
 type Account = {
-  /** As of the last look; undefined before the first. */
-  known: Reckoning | undefined;
+  /** Its jobs as of the last look; undefined before the first. */
+  known: Sizes | undefined;
+  /** As of the last look: in steps and signals. */
+  kept_bytes: number;
   looked_at: number;
   /** Let in here since that look began. */
   since: Sizes;
@@ -46,11 +51,29 @@ type Account = {
   failed: boolean;
 };
 
-const newAccount = (): Account => ({ known: undefined, looked_at: 0, since: nothing, failed: false });
+const newAccount = (): Account => ({ known: undefined, kept_bytes: 0, looked_at: 0, since: nothing, failed: false });
+
+/** How much of a difference one sample of a large table makes: it finds what lies side by side all at once or not at all. */
+const sample_weight = 0.1;
+
+/**
+ * What a tenant's jobs take up: their number, times the mean of what was known and what was let in since, brought nearer
+ * to the mean size of those that the look came upon. If it came upon all of them, that alone counts.
+ */
+function reckon(known: Sizes | undefined, found: Stored, let_in: Sizes): Sizes {
+  const jobs = Math.max(0, found.jobs);
+  const before = plus(known ?? nothing, let_in);
+  const left = (before.bytes * jobs) / Math.max(1, before.jobs);
+  if (found.mean_bytes === null) return { jobs, bytes: left };
+  const weight = known && found.sampled < jobs ? sample_weight : 1;
+  return { jobs, bytes: left + weight * (jobs * found.mean_bytes - left) };
+}
+
+const plus = (one: Sizes, other: Sizes): Sizes => ({ jobs: one.jobs + other.jobs, bytes: one.bytes + other.bytes });
 
 /**
  * Bounds how much each tenant's jobs take up in the database: their exact number, times the mean size in samples of
- * the table (see reckon.ts), with their steps and signals, sampled as well, plus what this process has let in since. One
+ * the table, with their steps and signals, sampled as well, plus what this process has let in since. One
  * statement looks at all tenants that submit, every ten seconds, and no request waits for it but a tenant's first, and
  * one that would be refused. So it is not exact (see decisions/2026-11-21-storage-quota.md): it keeps one tenant from
  * filling the disk.
@@ -84,15 +107,14 @@ export function createStorageQuota(
       for (const tenant of tenants) accountOf(tenant).failed = true;
       throw error;
     });
-    const now = performance.now();
     for (const found of looked) {
-      const { known, since: let_in, looked_at, failed } = begun.get(found.tenant) ?? newAccount();
+      const { known, since: let_in, failed } = begun.get(found.tenant) ?? newAccount();
       const account = accountOf(found.tenant);
-      const looks = (now - looked_at) / look_ms;
-      account.known = reckon(known ?? nothingKnown, found, { let_in: failed ? nothing : let_in, looks });
+      account.known = reckon(known, found, failed ? nothing : let_in);
+      account.kept_bytes = found.kept_bytes;
       // What was let in before the look began is in it, or was not stored.
-      account.since = minus(account.since, let_in);
-      account.looked_at = now;
+      account.since = plus(account.since, { jobs: -let_in.jobs, bytes: -let_in.bytes });
+      account.looked_at = performance.now();
       account.failed = false;
     }
   };
@@ -128,4 +150,4 @@ export function createStorageQuota(
   };
 }
 
-const storedOf = ({ known, since }: Account): number => (known?.bytes ?? 0) + since.bytes;
+const storedOf = ({ known, kept_bytes, since }: Account): number => (known?.bytes ?? 0) + kept_bytes + since.bytes;
