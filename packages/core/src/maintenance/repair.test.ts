@@ -93,17 +93,6 @@ test("a prioritised job whose signal was lost is found while the list is busy", 
   expect(await deps.signal.take([main], 100)).toEqual([urgent, fresh, late]);
 });
 
-test("jobs that became ready before the reach of a look are left to one that reaches further", async () => {
-  const [old, urgent] = ids(await enqueue(deps, [submission({}), submission({ priority: 5 })], options));
-  await age(60);
-  const [young] = ids(await enqueue(deps, requests(1), options));
-  await age(5);
-  expect(await resignalOrphans(deps, main, 30_000)).toBe(1);
-  expect(await deps.signal.take([main], 100)).toEqual([young]);
-  expect(await resignalOrphans(deps, main)).toBe(3);
-  expect(await deps.signal.take([main], 100)).toEqual([urgent, old, young]);
-});
-
 test("a list full of junk loses no job", async () => {
   const [orphan] = ids(await enqueue(deps, requests(1), options));
   await age(10);

@@ -14,27 +14,20 @@ const repair_jobs_max = 1_000;
  * list proves that every job still queued is one of them. In a busy list the next id is the proof: the list is in
  * order, so a job that became ready well before that one is no longer in it. What is found goes to the front, which
  * makes it the next id: the next sweep does not find the same job again. Prioritised jobs are offered again whenever
- * they wait, as their set keeps each once. Jobs that became ready longer ago than `reach_ms` are left to a look
- * that reaches further. Returns how many were missing. Throws SignalUnavailableError.
+ * they wait, as their set keeps each once. Returns how many were missing. Throws SignalUnavailableError.
  */
-export async function resignalOrphans(
-  deps: Deps & { signal: Signal },
-  queue: QueueRef,
-  reach_ms = Infinity,
-): Promise<number> {
+export async function resignalOrphans(deps: Deps & { signal: Signal }, queue: QueueRef): Promise<number> {
   const { signal } = deps;
   const lists = await signal.look(queue);
   // As they did before, until the process that ended it died.
   if (lists.marked) await signal.setMarked(queue, false);
-  // Those that a full list has dropped may be of any age.
-  const back_ms = lists.overflowed ? Infinity : reach_ms;
   let orphans: readonly ReadyJob[];
   if (lists.length === 0 || lists.marked) {
-    orphans = await readyJobs(deps, queue, { age_ms_min: grace_ms, jobs_max: refill_jobs_max, reach_ms: back_ms });
+    orphans = await readyJobs(deps, queue, { age_ms_min: grace_ms, jobs_max: refill_jobs_max });
     if (lists.overflowed && orphans.length < refill_jobs_max) await signal.setMarked(queue, false);
   } else {
     const missing = { age_ms_min: gap_ms, jobs_max: repair_jobs_max, next_id: lists.next ?? "" };
-    orphans = await readyJobs(deps, queue, { ...missing, reach_ms: back_ms });
+    orphans = await readyJobs(deps, queue, missing);
   }
   // Not as a hint: a failure must not be taken for nothing missing.
   const count = orphans.length > 0 ? await signal.pushFront(orphans) : 0;

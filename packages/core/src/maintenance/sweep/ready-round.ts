@@ -4,25 +4,48 @@ import { offerMark } from "../../limits/marks.ts";
 import { SignalUnavailableError } from "../../signal/signal.ts";
 import { resignalOrphans } from "../resignal.ts";
 import { createTenantRound } from "../tenant-round.ts";
-import { createScanWindow } from "./scan-window.ts";
 
 /** How long one sweep may go on signalling, beyond one queue per tenant. */
 const round_ms_max = 1_000;
+/**
+ * A look that finds nothing rests for so many times as long as it took: beside an old snapshot it reads the entry of every
+ * job claimed since.
+ */
+const rest_factor = 20;
+const resting_max = 10_000;
 
 /**
  * Goes round all queues with ready jobs. Each sweep looks at some, and the next sweep goes on from there.
  * Returns how many jobs were signalled again.
  */
 export function createReadyRound(deps: LoopDeps): () => Promise<number> {
-  const window = createScanWindow();
   const round = createTenantRound(deps, readyQueues);
+  /** Until when the next look at each queue waits. */
+  const resting = new Map<string, number>();
 
   /** Signals what is missing from a queue with ready jobs. Resolves with how many jobs were missing. */
   const offer = async (queue: ReadyQueue): Promise<number> => {
-    if (!queue.marked && !deps.signal.marks_only)
-      return window.look(queue, (reach_ms) => resignalOrphans(deps, queue, reach_ms));
-    await offerMark(deps, queue);
-    return 0;
+    if (queue.marked || deps.signal.marks_only) {
+      await offerMark(deps, queue);
+      return 0;
+    }
+    const name = JSON.stringify([queue.tenant, queue.queue]);
+    const began_at = performance.now();
+    if (began_at < (resting.get(name) ?? 0)) return 0;
+    let rests = true;
+    try {
+      const missing = await resignalOrphans(deps, queue);
+      rests = missing === 0;
+      return missing;
+    } catch (error) {
+      // Redis may come back with nothing in it.
+      rests = !(error instanceof SignalUnavailableError);
+      throw error;
+    } finally {
+      if (resting.size >= resting_max) resting.clear();
+      const now = performance.now();
+      resting.set(name, rests ? now + rest_factor * (now - began_at) : now);
+    }
   };
 
   return async () => {
