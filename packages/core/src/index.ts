@@ -18,7 +18,7 @@ export { InvalidScheduleError, type Schedules } from "./schedules/schedules.ts";
 export type { SignalSent } from "./steps/queue-signal.ts";
 export type { BackoffPolicy } from "./settle/backoff.ts";
 export type { SignalKeys } from "./signal/keys.ts";
-export { memorySignal, type MemorySignalOptions } from "./signal/memory/signal.ts";
+export { memorySignal, type MemorySignal } from "./signal/memory/signal.ts";
 export { noSignal } from "./signal/none.ts";
 export { redisSignal, type RedisSignalOptions } from "./signal/redis/signal.ts";
 export type { Signal } from "./signal/signal.ts";

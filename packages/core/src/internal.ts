@@ -25,7 +25,6 @@ export { park } from "./steps/park.ts";
 export { storeStep } from "./steps/store.ts";
 export { complete } from "./settle/settle.ts";
 export { refusalFaults } from "./settle/complete-with-children.ts";
-export { fleetSignal, type FleetSignal } from "./signal/fleet.ts";
 export { defaultKeys } from "./signal/keys.ts";
 export type { SeenWorker } from "./signal/presence.ts";
 export { createRedisOwner, requireOwnRedis, sharedRedis } from "./signal/redis-owner.ts";

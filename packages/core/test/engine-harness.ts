@@ -1,12 +1,11 @@
 import type { SubmitJobInput } from "@atlasqueue/contract";
-import { eventually, recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/harness";
+import { eventually, ownSignal, recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/harness";
 import { afterAll, beforeAll, beforeEach } from "vitest";
 import type { Deps } from "../src/deps.ts";
 import { findJob } from "../src/jobs/find.ts";
 import { claim } from "../src/lease/claim.ts";
 import type { Claimer, Lease } from "../src/lease/lease.ts";
 import { complete, fail } from "../src/settle/settle.ts";
-import { memorySignal } from "../src/signal/memory/signal.ts";
 import type { Signal } from "../src/signal/signal.ts";
 import { enqueue } from "../src/submit/enqueue.ts";
 
@@ -16,7 +15,7 @@ export const main = { tenant, queue: "default" };
 export const claimer: Claimer = { tenant, queues: ["default", "free"], worker_id: "w1", lease_seconds: 30 };
 
 /**
- * A database of its own for a test file, emptied before each test, a signal within the process, and what most tests do
+ * A database of its own for a test file, emptied before each test, a signal, and what most tests do
  * to jobs there. `job` is what all of them have in common. `deps` is complete once the first test begins.
  *
  * @example
@@ -32,7 +31,10 @@ export function engineHarness(job: Partial<SubmitJobInput> = {}) {
     own = await testDatabase();
     deps.database = own.database;
   });
-  afterAll(() => own.drop());
+  afterAll(async () => {
+    await deps.signal.close();
+    await own.drop();
+  });
   beforeEach(async () => {
     // A statement that the last test gave up may still be under way, and takes the tables in another order: a deadlock.
     await eventually(
@@ -42,7 +44,8 @@ export function engineHarness(job: Partial<SubmitJobInput> = {}) {
                  atlasqueue.queues, atlasqueue.queue_starts, atlasqueue.queue_counts, atlasqueue.queue_changes`,
     );
     recorded.events.length = 0;
-    deps.signal = memorySignal();
+    await (deps.signal as Signal | undefined)?.close();
+    deps.signal = ownSignal();
   });
 
   const add = async (...requests: Partial<SubmitJobInput>[]): Promise<string[]> => {

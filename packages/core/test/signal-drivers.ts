@@ -25,31 +25,35 @@ function openRedis(url: string, signals_max: number | undefined): Signal {
   return redisSignal({ url, keys, timeoutMs: 5_000, signalsMax: signals_max });
 }
 
-const drivers = {
+const redis = {
   redis: (signals_max?: number) => openRedis(redisUrl(), signals_max),
   cluster: (signals_max?: number) => openRedis(cluster_url, signals_max),
-  memory: (signals_max?: number) => memorySignal({ signalsMax: signals_max }),
 };
-
 type Start = (signals_max?: number) => Signal;
+const all = { ...redis, memory: memorySignal as Start };
 
 /**
  * One suite for every driver: what a worker relies on, whichever it gets. `start` opens a signal that is closed after
  * the test.
  */
-export function withEachSignal(suite: (start: Start, driver: string) => void): void {
+export const withEachSignal = (suite: (start: Start) => void): void => withEach(all, suite);
+
+/** The same for those that hand out ids. */
+export const withEachRedis = (suite: (start: Start) => void): void => withEach(redis, suite);
+
+function withEach(drivers: Record<string, Start>, suite: (start: Start) => void): void {
   const opened: Signal[] = [];
   beforeAll(startCluster);
   afterAll(() => cluster.stop());
   afterEach(async () => {
     await Promise.all(opened.splice(0).map((signal) => signal.close()));
   });
-  describe.each(Object.entries(drivers))("%s", (driver, open) => {
+  describe.each(Object.entries(drivers))("%s", (_name, open) => {
     const start = (signals_max?: number): Signal => {
       const signal = open(signals_max);
       opened.push(signal);
       return signal;
     };
-    suite(start, driver);
+    suite(start);
   });
 }

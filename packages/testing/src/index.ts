@@ -14,6 +14,7 @@ export {
 } from "./receivers/otlp-receiver.ts";
 export { startStandby, type Standby } from "./servers/standby.ts";
 export { certificateAuthority, type Authority, type Certificate } from "./redis/certificates.ts";
+export { ownSignal } from "./redis/own-signal.ts";
 export { otherOwner } from "./redis/other-owner.ts";
 export { minimalUser } from "./redis/minimal-user.ts";
 export { redisCluster, type ClusterServer, type RedisCluster } from "./redis/redis-cluster.ts";

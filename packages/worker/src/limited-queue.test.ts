@@ -1,6 +1,6 @@
 import { queueLimits, type QueueLimitsInput } from "@atlasqueue/contract";
 import { redisSignal, type Signal } from "@atlasqueue/core";
-import { fleetSignal, setLimits } from "@atlasqueue/core/internal";
+import { setLimits } from "@atlasqueue/core/internal";
 import { eventually } from "@atlasqueue/harness";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -15,7 +15,6 @@ const { add, becomes, deps, sql, useSignal, work } = workerHarness();
 
 const signals: Record<string, () => Signal> = {
   ...drivers,
-  "marks between processes": fleetSignal,
   "Redis away": () =>
     redisSignal({ url: "redis://127.0.0.1:1", keys: { jobs: "jobs", deadLetters: "dlq" }, timeoutMs: 50 }),
 };

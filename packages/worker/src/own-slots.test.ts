@@ -1,7 +1,5 @@
 import { setTimeout as soon } from "node:timers/promises";
-import type { Signal } from "@atlasqueue/core";
-import { redisSignal } from "@atlasqueue/core";
-import { fleetSignal } from "@atlasqueue/core/internal";
+import { redisSignal, type Signal } from "@atlasqueue/core";
 import { eventually } from "@atlasqueue/harness";
 import { beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
@@ -13,7 +11,6 @@ const { add, becomes, read, sql, useSignal, work } = workerHarness();
 
 const signals: Record<string, () => Signal> = {
   ...drivers,
-  "marks between processes": fleetSignal,
   "Redis away": () =>
     redisSignal({ url: "redis://127.0.0.1:1", keys: { jobs: "jobs", deadLetters: "dlq" }, timeoutMs: 50 }),
 };

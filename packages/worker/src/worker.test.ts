@@ -196,7 +196,7 @@ describe("a stopping worker", () => {
     await worker.stop({ deadlineMs: 50 });
     await aborted.opened;
     expect(await read(id)).toMatchObject({ status: "queued", attempts: 0, worker_id: null });
-    expect(await signal().take([{ tenant: "default", queue: "default" }], 5)).toEqual([id]);
+    expect((await signal().look({ tenant: "default", queue: "default" })).length).toBe(1);
   });
 });
 

@@ -1,13 +1,16 @@
 import { createFollowUps, type FollowUps } from "@atlasqueue/core/internal";
 import { claim } from "@atlasqueue/core/internal/worker";
 import { recoverAll } from "../../core/src/maintenance/sweep/recovery.ts";
-import { eventually } from "@atlasqueue/harness";
+import { eventually, ownSignal } from "@atlasqueue/harness";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { workerHarness } from "./harness.ts";
 
 const harness = workerHarness();
 let followUps: FollowUps;
-beforeEach(() => void (followUps = createFollowUps(harness.deps())));
+beforeEach(() => {
+  harness.useSignal(ownSignal);
+  followUps = createFollowUps(harness.deps());
+});
 afterEach(() => followUps.stop());
 
 test("when a job dies from a lost lease, those waiting for it are notified and the next of its group goes at once", async () => {

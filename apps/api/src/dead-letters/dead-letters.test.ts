@@ -1,11 +1,11 @@
 import { bulkAnswer, deadGroupPage, job, jobPage, problem } from "@atlasqueue/contract";
-import { memorySignal } from "@atlasqueue/core";
 import { claim, fail } from "@atlasqueue/core/internal/worker";
-import { forFile } from "@atlasqueue/harness";
-import { beforeEach, expect, test } from "vitest";
+import { forFile, ownSignal } from "@atlasqueue/harness";
+import { beforeEach, expect, test, afterAll } from "vitest";
 import { testApp } from "../../test/test-app.ts";
 
-const signal = memorySignal();
+const signal = ownSignal();
+afterAll(() => signal.close());
 const api = forFile(() => testApp({ signal }));
 beforeEach(async () => {
   await api.deps.database

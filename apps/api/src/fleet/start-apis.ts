@@ -1,6 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { createLogger, type DestinationStream } from "@atlasqueue/core";
-import type { FleetSignal } from "@atlasqueue/core/internal";
+import { createLogger, type DestinationStream, type MemorySignal } from "@atlasqueue/core";
 import { sharingPorts, startFleet, whenStarted, type Fleet } from "@atlasqueue/program";
 import { z } from "zod";
 import type { ApiConfig } from "../config.ts";
@@ -18,7 +17,7 @@ export type Apis = {
 };
 
 /** Without Redis, `signal` forwards wake-up marks between all processes; `log`: where the lines of this one go. `stop`, aborted, ends the start. */
-export type ApisParts = { signal?: FleetSignal; log?: DestinationStream; stop?: AbortSignal };
+export type ApisParts = { signal?: MemorySignal; log?: DestinationStream; stop?: AbortSignal };
 
 const about = z.object({ url: z.string(), port: z.number(), dashboard: z.boolean() });
 

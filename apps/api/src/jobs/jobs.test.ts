@@ -1,12 +1,12 @@
 import { attemptList, explanation, job, jobPage, problem, type Job } from "@atlasqueue/contract";
-import { memorySignal } from "@atlasqueue/core";
 import { complete } from "@atlasqueue/core/internal";
 import { claim, fail } from "@atlasqueue/core/internal/worker";
-import { eventually, forFile } from "@atlasqueue/harness";
-import { expect, test } from "vitest";
+import { eventually, forFile, ownSignal } from "@atlasqueue/harness";
+import { expect, test, afterAll } from "vitest";
 import { testApp } from "../../test/test-app.ts";
 
-const signal = memorySignal();
+const signal = ownSignal();
+afterAll(() => signal.close());
 const api = forFile(() => testApp({ signal }));
 
 let made = 0;

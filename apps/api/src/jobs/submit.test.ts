@@ -1,11 +1,12 @@
 import { job, type Job } from "@atlasqueue/contract";
 import { memorySignal } from "@atlasqueue/core";
 import { defaultKeys, defaultTenant, SignalUnavailableError } from "@atlasqueue/core/internal";
-import { forFile } from "@atlasqueue/harness";
-import { expect, test } from "vitest";
+import { forFile, ownSignal } from "@atlasqueue/harness";
+import { expect, test, afterAll } from "vitest";
 import { testApp } from "../../test/test-app.ts";
 
-const signal = memorySignal();
+const signal = ownSignal();
+afterAll(() => signal.close());
 const api = forFile(() => testApp({ signal }));
 
 const jobOf = async (response: Response): Promise<Job> => job.parse(await response.json());

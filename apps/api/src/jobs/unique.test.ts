@@ -1,9 +1,10 @@
 import { job, problem, submittedBatch, type Job } from "@atlasqueue/contract";
-import { memorySignal } from "@atlasqueue/core";
+import { ownSignal } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { testApp } from "../../test/test-app.ts";
 
-const signal = memorySignal();
+const signal = ownSignal();
+afterAll(() => signal.close());
 let api: Awaited<ReturnType<typeof testApp>>;
 /** Another API process on the same database. */
 let other: Awaited<ReturnType<typeof testApp>>;

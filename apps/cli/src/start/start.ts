@@ -1,7 +1,6 @@
 import type { Writable } from "node:stream";
 import { readApiConfig, startApis } from "@atlasqueue/api";
-import { createLogger, migrateDatabase } from "@atlasqueue/core";
-import { fleetSignal } from "@atlasqueue/core/internal";
+import { createLogger, memorySignal, migrateDatabase } from "@atlasqueue/core";
 import { heldLog } from "@atlasqueue/program";
 import { readWorkerConfig, startWorkerProcesses, type WorkerProcesses } from "@atlasqueue/worker-app";
 import { readServerSettings, type Env } from "../config.ts";
@@ -81,7 +80,7 @@ async function start(given: Env, undo: Undo, { stdout, stop }: StartOptions): Pr
   const api_config = readApiConfig({ ...env, ...urls });
   const worker_config = readWorkerConfig({ ...env, ...urls });
   // Without Redis, this process forwards wake-up marks between the others.
-  const shared = redis.kind === "none" ? { signal: fleetSignal() } : {};
+  const shared = redis.kind === "none" ? { signal: memorySignal() } : {};
   undo.add(async () => shared.signal?.close());
 
   // The API starts first, so that a taken port is not found after jobs were claimed, and also stops first.

@@ -1,6 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { createLogger, createQueue } from "@atlasqueue/core";
-import { fleetSignal } from "@atlasqueue/core/internal";
+import { createLogger, createQueue, memorySignal } from "@atlasqueue/core";
 import { eventually, redisUrl, testDatabase, uniqueKeys } from "@atlasqueue/harness";
 import { expect, onTestFinished, test } from "vitest";
 import { readWorkerConfig } from "../config.ts";
@@ -29,7 +28,7 @@ test.each(["with Redis", "without Redis"])(
     const lines: string[] = [];
     const logger = createLogger("info", "test", { write: (line) => void lines.push(line) });
     const queue = createQueue({ databaseUrl: own.url });
-    const signal = how === "with Redis" ? undefined : fleetSignal();
+    const signal = how === "with Redis" ? undefined : memorySignal();
     const workers = await startWorkerProcesses(readWorkerConfig(settings), env, { logger, signal });
     onTestFinished(async () => {
       await workers.stop();

@@ -1,6 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { createLogger, type Logger } from "@atlasqueue/core";
-import type { FleetSignal } from "@atlasqueue/core/internal";
+import { createLogger, type Logger, type MemorySignal } from "@atlasqueue/core";
 import { apart, startFleet, whenStarted, type Fleet } from "@atlasqueue/program";
 import { captureOutput } from "@atlasqueue/worker";
 import { z } from "zod";
@@ -78,7 +77,7 @@ export async function startWorkers(
 export async function startWorkerProcesses(
   config: WorkerAppConfig,
   env: NodeJS.ProcessEnv,
-  { logger, signal, stop }: { logger: Logger; signal?: FleetSignal | undefined; stop?: AbortSignal | undefined },
+  { logger, signal, stop }: { logger: Logger; signal?: MemorySignal | undefined; stop?: AbortSignal | undefined },
 ): Promise<WorkerProcesses> {
   const { port } = config.metrics;
   const endOfProcess = createEndOfProcess(config.database, logger);

@@ -1,9 +1,8 @@
-import { type Step, brokenConnection, steppingDatabase } from "@atlasqueue/harness";
-import { type Mock, expect, test, vi } from "vitest";
+import { type Step, brokenConnection, steppingDatabase, ownSignal } from "@atlasqueue/harness";
+import { type Mock, expect, test, vi, onTestFinished } from "vitest";
 import { replayWorld, tenant } from "../../test/replay-world.ts";
 import type { Deps } from "../deps.ts";
 import { type FollowUps, createFollowUps } from "../follow-ups.ts";
-import { memorySignal } from "../signal/memory/signal.ts";
 import type { Signal } from "../signal/signal.ts";
 import { replayAll } from "../dead-letters/bulk.ts";
 import { carryOnOperations } from "./carry-on.ts";
@@ -108,7 +107,8 @@ test.each([
 ])("what one page replayed is followed up even if the next one fails: %s", async (_of, act) => {
   await dead(600);
   const oldest = await world.sql`SELECT id FROM atlasqueue.jobs ORDER BY dead_at LIMIT 500`;
-  const signal = memorySignal();
+  const signal = ownSignal();
+  onTestFinished(() => signal.close());
   await signal.deadLetters.add((await world.sql`SELECT id FROM atlasqueue.jobs`).map(({ id }) => String(id)));
   const followUps = createFollowUps({ ...world.deps, signal });
   const broken = vi.fn<() => void>();

@@ -1,13 +1,12 @@
 import { type ReplayFilter, limits } from "@atlasqueue/contract";
-import { eventually, submission } from "@atlasqueue/harness";
-import { expect, test } from "vitest";
+import { eventually, submission, ownSignal } from "@atlasqueue/harness";
+import { expect, test, onTestFinished } from "vitest";
 import { anybody, replayWorld, tenant } from "../../test/replay-world.ts";
 import { createFollowUps } from "../follow-ups.ts";
 import { claim } from "../lease/claim.ts";
 import { createLogger } from "../observe/log.ts";
 import { fail } from "../settle/settle.ts";
 import { createSweeper } from "../maintenance/sweep/sweeper.ts";
-import { memorySignal } from "../signal/memory/signal.ts";
 import { enqueueAll } from "../submit/enqueue-all.ts";
 import { fingerprintOf } from "../dead-letters/fingerprint.ts";
 import { createReplay } from "./create.ts";
@@ -168,7 +167,8 @@ test("as many unfinished replays as there may be, and no more", async () => {
 });
 
 test("a process carries on by itself, signals the jobs, and takes them out of the list in Redis", async () => {
-  const signal = memorySignal();
+  const signal = ownSignal();
+  onTestFinished(() => signal.close());
   const followUps = createFollowUps({ ...world.deps, signal });
   await dead(30);
   const ids = (await world.sql`SELECT id FROM atlasqueue.jobs`).map(({ id }) => String(id));

@@ -206,12 +206,10 @@ export function createHandOut(
       if (ids.length > 0) await putBack(line, ids);
     },
 
-    /** Hand out what Postgres has, when there is no signal to say how much that is. */
+    /** Hand out what Postgres has, to one call after the other, when there is no signal to say how much that is. */
     async serveOldest(line: Line): Promise<void> {
-      while (line.waiters.length > 0 && !closing.aborted) {
-        const given = await Promise.all(front(line).map((waiter) => give(line, waiter, "oldest")));
-        if (!given.every(Boolean)) return;
-      }
+      for (let [first] = line.waiters; first && !closing.aborted; [first] = line.waiters)
+        if (!(await give(line, first, "oldest"))) return;
     },
   };
 }

@@ -1,15 +1,14 @@
 import { randomUUID } from "node:crypto";
-import { brokenConnection, eventually, steppingDatabase } from "@atlasqueue/harness";
+import { brokenConnection, eventually, ownSignal, steppingDatabase } from "@atlasqueue/harness";
 import { beforeEach, expect, test } from "vitest";
 import { call, longPollHarness, never } from "../../test/long-poll.ts";
 import { recoverExpired } from "../lease/recover.ts";
 import { forgetEndedClaims } from "../lease/forget-claims.ts";
 import { complete } from "../settle/settle.ts";
-import { memorySignal } from "../signal/memory/signal.ts";
 import type { LeaseCall } from "./waiters.ts";
 
 const { open, add, database, deps, leases, longPoll, read, sql } = longPollHarness();
-beforeEach(() => open(memorySignal()));
+beforeEach(() => open(ownSignal()));
 
 const lease = (lease_token: string, fields: Partial<LeaseCall> = {}) =>
   longPoll().lease(call({ wait_ms: 0, jobs_max: 2, lease_token, ...fields }), never);

@@ -1,21 +1,17 @@
-import { eventually, redisUrl, uniqueKeys } from "@atlasqueue/harness";
+import { eventually, ownSignal } from "@atlasqueue/harness";
 import { beforeEach, describe, expect, test } from "vitest";
 import { call, longPollHarness, many, never } from "../../test/long-poll.ts";
 import { cancel } from "../jobs/cancel.ts";
 import { announce } from "../signal/announce.ts";
 import { memorySignal } from "../signal/memory/signal.ts";
 import { noSignal } from "../signal/none.ts";
-import { redisSignal } from "../signal/redis/signal.ts";
 import type { ReadyJob } from "../signal/signal.ts";
 
 const { open, recorded, sql, deps, leases, longPoll, waits, store, add, read, turn } = longPollHarness();
 
 const drivers = {
-  redis: () => {
-    const { jobsKey, dlqKey } = uniqueKeys();
-    return redisSignal({ url: redisUrl(), keys: { jobs: jobsKey, deadLetters: dlqKey }, timeoutMs: 5_000 });
-  },
-  memory: () => memorySignal(),
+  redis: ownSignal,
+  memory: memorySignal,
 };
 
 describe.each(Object.entries(drivers))("with %s", (_name, driver) => {

@@ -1,12 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { queueLimits } from "@atlasqueue/contract";
-import { brokenConnection, steppingDatabase } from "@atlasqueue/harness";
+import { brokenConnection, ownSignal, steppingDatabase } from "@atlasqueue/harness";
 import { beforeEach, expect, test, vi } from "vitest";
 import { call, longPollHarness, never } from "../../test/long-poll.ts";
 import { KeysContendedError } from "../database/errors.ts";
 import { recoverExpired } from "../lease/recover.ts";
 import { setLimits } from "../limits/set.ts";
-import { memorySignal } from "../signal/memory/signal.ts";
 import type { Signal } from "../signal/signal.ts";
 import { releaseLease } from "./release-lease.ts";
 
@@ -16,7 +15,7 @@ const main = { tenant: "default", queue: "default" };
 let signal: Signal;
 beforeEach(async () => {
   await sql()`TRUNCATE atlasqueue.job_groups, atlasqueue.idempotency_keys, atlasqueue.queue_counts, atlasqueue.queue_changes, atlasqueue.queue_starts`;
-  open((signal = memorySignal()));
+  open((signal = ownSignal()));
 });
 
 const lease = (lease_token: string, jobs_max = 10) => leases(call({ wait_ms: 0, jobs_max, lease_token }), never);

@@ -23,7 +23,7 @@ test("jobs of five hundred queues are signalled in one call, and each queue is t
   const deps = { database, observe: (event: AtlasEvent) => void events.push(event), signal: counting };
   expect(await announce(deps, jobs)).toBe(500);
   expect(calls).toEqual([500]);
-  expect(await signal.take(jobs, 1_000)).toEqual(jobs.map(({ id }) => id));
+  for (const job of jobs) expect((await signal.look(job)).length).toBe(1);
   expect(events).toEqual(jobs.map(({ queue }) => ({ event: "job_enqueued", queue, count: 1 })));
 });
 

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import type { QueueRef } from "../deps.ts";
-import { job, main, never, withEachSignal } from "../../test/signal-drivers.ts";
+import { job, main, never, withEachRedis } from "../../test/signal-drivers.ts";
 
 const other: QueueRef = { tenant: "default", queue: "other" };
 
-withEachSignal((start) => {
+withEachRedis((start) => {
   test("hands out the oldest first, as many as asked for", async () => {
     const signal = start();
     await signal.push([job("a"), job("b")]);

@@ -1,12 +1,11 @@
-import { eventually, recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/harness";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { eventually, recordEvents, submission, testDatabase, type TestDatabase, ownSignal } from "@atlasqueue/harness";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, afterEach } from "vitest";
 import { connectDatabase } from "../database/connect.ts";
 import { DatabaseTimeoutError } from "../database/errors.ts";
 import type { Deps } from "../deps.ts";
 import { findJob } from "../jobs/find.ts";
 import { createFollowUps, type FollowUps } from "../follow-ups.ts";
 import { createQueue } from "../queue.ts";
-import { memorySignal } from "../signal/memory/signal.ts";
 import type { Signal } from "../signal/signal.ts";
 import { createSubmitter } from "./submitter.ts";
 
@@ -19,9 +18,10 @@ beforeAll(async () => {
   own = await testDatabase();
 });
 afterAll(() => own.drop());
+afterEach(() => deps.signal.close());
 beforeEach(async () => {
   await own.database.sql`TRUNCATE atlasqueue.jobs, atlasqueue.idempotency_keys, atlasqueue.outbox`;
-  const core = { database: own.database, observe: recordEvents().observe, signal: memorySignal() };
+  const core = { database: own.database, observe: recordEvents().observe, signal: ownSignal() };
   deps = { ...core, followUps: createFollowUps(core) };
 });
 

@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { z } from "zod";
-import type { FleetSignal } from "@atlasqueue/core/internal";
+import type { MemorySignal } from "@atlasqueue/core";
 import { SettingError } from "@atlasqueue/core/internal/program";
 import { createGathering } from "./gathering.ts";
 import { onHang, type HangWatch } from "./hang-watch.ts";
@@ -21,7 +21,7 @@ export type FleetConfig<About> = {
   /** Called with what a process said about itself when it has ended in any other way than by exiting with 0. */
   died?: (about: About) => void;
   /** Without Redis: forwards wake-up marks between the processes. */
-  signal?: FleetSignal | undefined;
+  signal?: MemorySignal | undefined;
   /** How long a process may take to drain; after that it is killed, as something must be blocking its event loop. */
   stop_ms_max: number;
   /** A started process that is silent for this long is killed: something blocks its event loop. Undefined: never. */

@@ -1,6 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 import type { Duplex } from "node:stream";
-import type { FleetSignal } from "@atlasqueue/core/internal";
+import type { MemorySignal } from "@atlasqueue/core";
 import { openChannel } from "../process-channel.ts";
 import { sharedSignal, type Launch } from "./launch.ts";
 import { fromMember, type FromMember, type ToMember } from "./messages.ts";
@@ -20,7 +20,7 @@ export type MemberProcessOptions = {
   env: NodeJS.ProcessEnv;
   hear(message: FromMember): void;
   /** Exchanges hints with it. */
-  signal: FleetSignal | undefined;
+  signal: MemorySignal | undefined;
 };
 
 /** Start a process of a fleet, and talk with it. */

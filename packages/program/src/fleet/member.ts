@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Signal } from "@atlasqueue/core";
-import { fleetSignal, logDestination } from "@atlasqueue/core/internal";
+import { memorySignal, type Signal } from "@atlasqueue/core";
+import { logDestination } from "@atlasqueue/core/internal";
 import { parentChannel } from "../process-channel.ts";
 import { exitOnTrouble, troubleLine } from "../process.ts";
 import { beatMs } from "./hang-watch.ts";
@@ -78,7 +78,7 @@ export async function runMember(start: (parts: MemberParts) => Promise<RunningMe
       void stop();
     },
   });
-  const shared = fleetSignal();
+  const shared = memorySignal();
   const peer = shared.join((hint) => fleet.offer(hint));
   const say = (message: FromMember) => fleet.send(message);
   const sayOwn = async (id: number): Promise<void> => {

@@ -1,114 +1,107 @@
+import { z } from "zod";
 import type { QueueRef } from "../../deps.ts";
-import { localPermits } from "../token-bucket.ts";
-import { defaultKeys, queueKeys } from "../keys.ts";
-import { createIdList, type IdList } from "./id-list.ts";
 import { memoryNotices } from "../notices.ts";
-import { memoryPresence } from "../presence.ts";
-import { signals_max, type DeadLetterList, type ReadyJob, type Signal } from "../signal.ts";
+import { memoryPresence, workerFacts } from "../presence.ts";
+import { wakeMark, type DeadLetterList, type ReadyJob, type Signal, type Woken } from "../signal.ts";
+import { localPermits } from "../token-bucket.ts";
 
-type Lists = {
-  ids: IdList;
-  overflowed: boolean;
-  /** It keeps one id at most, of ordinary priority. */
-  marked: boolean;
+const queue = z.object({ tenant: z.string(), queue: z.string() });
+const worker = z.object({ tenant: z.string(), id: z.string() });
+/** What processes send each other. Code that a process runs may forge it, and each may be lost. */
+const hint = z.discriminatedUnion("hint", [
+  z.object({ hint: z.literal("ready"), queues: z.array(queue) }),
+  z.object({ hint: z.literal("notice"), topic: z.enum(["finished", "cancelled"]), ids: z.array(z.string()) }),
+  z.object({ hint: z.literal("worker"), worker: workerFacts.extend(worker.shape) }),
+  z.object({ hint: z.literal("worker_left"), worker }),
+]);
+type Hint = z.infer<typeof hint>;
+
+export type MemorySignal = Signal & {
+  /** Exchange hints with another process, which `send` reaches. It forwards them to the other processes it knows. */
+  join(send: (hint: Hint) => void): {
+    /** Whether a message from that process was a hint. */
+    hear(message: unknown): boolean;
+    leave(): void;
+  };
 };
 
-/** Queues whose lists are kept though they are empty: making them anew for each job takes time. */
-const kept_max = 1_000;
+/** Returns whether it waited for this queue. */
+type Waiter = (queue: QueueRef) => boolean;
 
-export type MemorySignalOptions = {
-  /** Ids in one list at most. Default 1,000,000. */
-  signalsMax?: number | undefined;
-};
+const nameOf = (one: QueueRef) => JSON.stringify([one.tenant, one.queue]);
+
+/** Marks kept until a worker waits for their queues. What is beyond, the sweep finds. */
+const marks_max = 10_000;
 
 /**
- * Signals within one process: for the whole system in a single process without Redis. Jobs of other processes are
- * found by the sweep.
+ * Wake-up marks without Redis: "something is ready in this queue". It hands out no ids: a woken worker claims the oldest.
+ * Processes may join: then marks, notices and the list of workers cross. The rest is each process's own. Jobs of processes
+ * that have not joined are found by the sweep.
  *
  * @example
  * const signal = memorySignal();
+ * const parent = signal.join((hint) => channel.send(hint));
  */
-export function memorySignal({ signalsMax = signals_max }: MemorySignalOptions = {}): Signal {
-  const queues = new Map<string, Lists>();
-  const turns = new Map<string, number>();
-  const waiters = new Set<() => void>();
+export function memorySignal(): MemorySignal {
+  const notices = memoryNotices();
+  const presence = memoryPresence();
   const draw = localPermits();
+  /** Until when each turn is taken. */
+  const turns = new Map<string, number>();
+  const peers = new Set<(hint: Hint) => void>();
+  /** Names of queues. */
+  const marks = new Set<string>();
+  const waiters = new Set<Waiter>();
 
-  const keyOf = (queue: QueueRef) => queueKeys(defaultKeys, queue).list;
-  /** A list is made by a push alone, as callers may ask for any name. */
-  const listsOf = (queue: QueueRef): Lists => {
-    const key = keyOf(queue);
-    let lists = queues.get(key);
-    if (!lists) queues.set(key, (lists = emptyLists()));
-    return lists;
+  /** Wakes all that wait for the queue: those that come too late claim nothing. */
+  const mark = ({ tenant, queue: name }: QueueRef): void => {
+    const ready = { tenant, queue: name };
+    let woken = 0;
+    for (const wake of waiters) if (wake(ready)) woken += 1;
+    if (woken === 0 && marks.size < marks_max) marks.add(nameOf(ready));
   };
-  const lookAt = (queue: QueueRef): Lists | undefined => queues.get(keyOf(queue));
-  const lengthAt = (queue: QueueRef): number => lookAt(queue)?.ids.length() ?? 0;
-  const wake = () => {
-    for (const waiter of waiters) waiter();
+  const act = (heard: Hint): unknown => {
+    switch (heard.hint) {
+      case "ready":
+        return heard.queues.forEach(mark);
+      case "notice":
+        return notices.tell(heard.topic, heard.ids);
+      case "worker":
+        return presence.announce(heard.worker);
+      case "worker_left":
+        return presence.withdraw(heard.worker);
+      default:
+        return heard satisfies never;
+    }
   };
-
-  const takeFrom = (queue: QueueRef, ids_max: number): string[] => {
-    const ids = lookAt(queue)?.ids.take(ids_max) ?? [];
-    forgetEmpty(queue);
-    return ids;
+  const tell = async (said: Hint, from?: (hint: Hint) => void): Promise<void> => {
+    for (const send of peers) if (send !== from) send(said);
+    await act(said);
   };
-  const forgetEmpty = (queue: QueueRef): void => {
-    const lists = queues.size > kept_max ? lookAt(queue) : undefined;
-    if (lists && !lists.marked && !lists.overflowed && lists.ids.length() === 0) queues.delete(keyOf(queue));
+  const ready = async (jobs: readonly ReadyJob[]): Promise<number> => {
+    const queues = new Map(jobs.map((job) => [nameOf(job), { tenant: job.tenant, queue: job.queue }]));
+    if (queues.size > 0) await tell({ hint: "ready", queues: [...queues.values()] });
+    return jobs.length;
   };
 
   return {
     heard: true,
-    async push(jobs) {
-      let taken = 0;
-      for (const job of jobs) {
-        const lists = listsOf(job);
-        if (lists.marked) {
-          mark(lists, job);
-          taken += 1;
-          continue;
-        }
-        if (lists.ids.length() >= signalsMax) lists.overflowed = true;
-        if (lists.overflowed) continue;
-        lists.ids.push(job);
-        taken += 1;
-      }
-      wake();
-      return taken;
+    marks_only: true,
+    push: ready,
+    pushFront: ready,
+    setMarked: async (one) => void marks.delete(nameOf(one)),
+    take: async () => [],
+    async wait(queues, timeout_ms, stop) {
+      const marked = queues.find((one) => marks.delete(nameOf(one)));
+      if (marked || stop.aborted) return marked && { queue: marked, id: wakeMark };
+      return nextMark(waiters, new Set(queues.map(nameOf)), timeout_ms, stop);
     },
-    async pushFront(jobs) {
-      let missing = 0;
-      for (const job of jobs.toReversed()) {
-        const lists = listsOf(job);
-        if (lists.marked ? mark(lists, job) : lists.ids.pushFront(job)) missing += 1;
-      }
-      wake();
-      return missing;
-    },
-    async setMarked({ tenant, queue }, marked) {
-      Object.assign(listsOf({ tenant, queue }), emptyLists(), { marked });
-      forgetEmpty({ tenant, queue });
-    },
-    async take(wanted, ids_max) {
-      const ids: string[] = [];
-      for (const queue of wanted) ids.push(...takeFrom(queue, ids_max - ids.length));
-      return ids;
-    },
-    async wait(wanted, timeout_ms, stop) {
-      const any = () => wanted.some((queue) => lengthAt(queue) > 0);
-      if (!any() && !stop.aborted) await woken(waiters, any, timeout_ms, stop);
-      if (stop.aborted) return undefined;
-      for (const queue of wanted) {
-        const [id] = takeFrom(queue, 1);
-        if (id !== undefined) return { queue, id };
-      }
-      return undefined;
-    },
-    async look(queue) {
-      const { ids, overflowed = false, marked = false } = lookAt(queue) ?? {};
-      return { length: ids?.length() ?? 0, next: ids?.next(), overflowed, marked };
-    },
+    look: async (one) => ({
+      length: marks.has(nameOf(one)) ? 1 : 0,
+      next: undefined,
+      overflowed: false,
+      marked: true,
+    }),
     async takeTurn(name, period_ms) {
       const now = performance.now();
       if ((turns.get(name) ?? -Infinity) > now) return false;
@@ -117,40 +110,51 @@ export function memorySignal({ signalsMax = signals_max }: MemorySignalOptions =
     },
     takePermits: async (name, costs, rate) => draw(name, costs, rate),
     deadLetters: memoryDeadLetters(),
-    notices: memoryNotices(),
-    presence: memoryPresence(),
+    notices: { ...notices, tell: (topic, ids) => tell({ hint: "notice", topic, ids: [...ids] }) },
+    presence: {
+      ...presence,
+      announce: (one) => tell({ hint: "worker", worker: one }),
+      withdraw: ({ tenant, id }) => tell({ hint: "worker_left", worker: { tenant, id } }),
+    },
     state: () => "up",
     check: async () => {},
-    async close() {
-      wake();
+    close: async () => {},
+    join(send) {
+      peers.add(send);
+      return {
+        hear(message) {
+          const heard = hint.safeParse(message);
+          if (heard.success) void tell(heard.data, send);
+          return heard.success;
+        },
+        leave: () => void peers.delete(send),
+      };
     },
   };
 }
 
-function emptyLists(): Lists {
-  return { ids: createIdList(), overflowed: false, marked: false };
-}
-
-/** Whether it was not there. */
-function mark({ ids }: Lists, job: ReadyJob): boolean {
-  if (ids.length() > 0) return false;
-  return ids.pushFront({ ...job, priority: 0 });
-}
-
-function woken(waiters: Set<() => void>, any: () => boolean, timeout_ms: number, stop: AbortSignal): Promise<void> {
+function nextMark(
+  waiters: Set<Waiter>,
+  names: ReadonlySet<string>,
+  timeout_ms: number,
+  stop: AbortSignal,
+): Promise<Woken | undefined> {
   return new Promise((resolve) => {
-    const end = () => {
+    const end = (woken?: Woken) => {
       clearTimeout(timer);
-      waiters.delete(pushed);
-      stop.removeEventListener("abort", end);
-      resolve();
+      waiters.delete(wake);
+      stop.removeEventListener("abort", stopped);
+      resolve(woken);
     };
-    const pushed = () => {
-      if (any()) end();
+    const stopped = () => end();
+    const wake: Waiter = (one) => {
+      const wanted = names.has(nameOf(one));
+      if (wanted) end({ queue: one, id: wakeMark });
+      return wanted;
     };
-    const timer = setTimeout(end, timeout_ms);
-    waiters.add(pushed);
-    stop.addEventListener("abort", end, { once: true });
+    const timer = setTimeout(stopped, timeout_ms);
+    waiters.add(wake);
+    stop.addEventListener("abort", stopped, { once: true });
   });
 }
 
