@@ -1,11 +1,9 @@
-import { executeOn, type Execute } from "../database/statement.ts";
+import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
-import { draftsOf, newRow } from "./drafts.ts";
-import { mismatchedDuplicates, oncePerKey, settleConflicts, resolveDuplicates } from "./find-key-holders.ts";
+import { draftsOf } from "./drafts.ts";
 import { reportEnqueued, type EnqueueOutcome, type Submission } from "./outcome.ts";
-import { enqueueUnique } from "./unique/enqueue.ts";
-import { isRelated, look, type EnqueueOptions, lookAgain } from "./enqueue.ts";
-import { insertJobs, type Draft } from "./insert-jobs.ts";
+import { isRefusal, type EnqueueOptions, lookAgain, store } from "./enqueue.ts";
+import type { Draft } from "./insert-jobs.ts";
 import { asInsert, sendAll } from "../tracing/send.ts";
 
 export type EnqueueAllOutcome =
@@ -32,7 +30,8 @@ export async function enqueueAll(
     asInsert(deps, all, async () => {
       const drafts = await draftsOf(all);
       const outcomes = await lookAgain(async (postponed) => {
-        const known = await storeAll(executeOn(deps.database), drafts, { ...options, postponed });
+        const known = new Map<Draft, EnqueueOutcome>();
+        await store(executeOn(deps.database), drafts, known, { ...options, postponed, strict: true });
         return isWhole(drafts, known) ? known : undefined;
       }, options);
       return answerAll(deps, all, drafts, outcomes);
@@ -58,32 +57,6 @@ export function answerAll(
   if (refused) return refusalOf(drafts.map((one) => outcomes.get(one)));
   return { kind: "stored", outcomes: drafts.flatMap((one) => outcomes.get(one) ?? []) };
 }
-
-/** Either all of them were stored, or some outcomes are refusals and nothing was. */
-async function storeAll(
-  execute: Execute,
-  drafts: readonly Draft[],
-  options: EnqueueOptions,
-): Promise<Map<Draft, EnqueueOutcome>> {
-  const outcomes = new Map<Draft, EnqueueOutcome>(
-    mismatchedDuplicates(drafts).map((one) => [one, { kind: "mismatch" }]),
-  );
-  const known = await look(execute, drafts);
-  settleConflicts(drafts, known.keyed, outcomes);
-  if ([...outcomes.values()].some(isRefusal)) return outcomes;
-  const first = oncePerKey(drafts.filter((one) => !outcomes.has(one)));
-  const strictly = { ...options, strict: true };
-  if (first.some(isRelated)) {
-    for (const [one, outcome] of await enqueueUnique(execute, first, known.held, strictly)) outcomes.set(one, outcome);
-  } else if (first.length > 0) {
-    const inserted = await insertJobs(execute, first, strictly);
-    for (const one of first) outcomes.set(one, { kind: "created", job: newRow(one, inserted) });
-  }
-  resolveDuplicates(drafts, outcomes);
-  return outcomes;
-}
-
-const isRefusal = ({ kind }: EnqueueOutcome) => kind === "mismatch" || kind === "conflict";
 
 function refusalOf(outcomes: readonly (EnqueueOutcome | undefined)[]): EnqueueAllOutcome {
   const places = outcomes.flatMap((one, at) => (one?.kind === "mismatch" ? [at] : []));

@@ -6,6 +6,7 @@ import {
   findKeyHolders,
   type KeyHolders,
   hasKey,
+  mismatchedDuplicates,
   oncePerKey,
   settleConflicts,
   resolveDuplicates,
@@ -75,20 +76,26 @@ function told(
   });
 }
 
-/** Each statement is its own transaction, so that no one waits for us between two of them. */
+/**
+ * Each statement is its own transaction, so that no one waits for us between two of them. With `strict` all are stored in
+ * one, or none when one is refused.
+ */
 export async function store(
   execute: Execute,
   drafts: readonly Draft[],
   outcomes: Outcomes,
-  options: EnqueueOptions,
+  options: InsertOptions,
 ): Promise<void> {
+  const { strict = false } = options;
+  if (strict) for (const one of mismatchedDuplicates(drafts)) outcomes.set(one, { kind: "mismatch" });
   for (let round = 0; round < rounds_max; round += 1) {
     const open = drafts.filter((one) => !outcomes.has(one));
     if (open.length === 0) return;
     const related = open.some(isRelated);
     // Most jobs have new keys and ask for nothing more: then there is nothing to look up first.
-    const known = related || round > 0 ? await look(execute, open) : nobody;
+    const known = related || strict || round > 0 ? await look(execute, open) : nobody;
     settleConflicts(open, known.keyed, outcomes);
+    if (strict && [...outcomes.values()].some(isRefusal)) return;
     const first = oncePerKey(open.filter((one) => !outcomes.has(one)));
     if (related)
       for (const [one, outcome] of await enqueueUnique(execute, first, known.held, options)) outcomes.set(one, outcome);
@@ -105,6 +112,8 @@ export async function store(
     resolveDuplicates(drafts, outcomes);
   }
 }
+
+export const isRefusal = ({ kind }: EnqueueOutcome) => kind === "mismatch" || kind === "conflict";
 
 const nobody: KeyHolders = { keyed: [], spent: [], held: [] };
 const isUnique = ({ request }: Draft) => request.unique !== undefined;
