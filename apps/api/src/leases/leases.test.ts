@@ -1,11 +1,11 @@
 import { job, problem, settleAnswer } from "@atlasqueue/contract";
-import { memorySignal } from "@atlasqueue/core";
-import { forFile } from "@atlasqueue/harness";
-import { expect, test } from "vitest";
+import { forFile, ownSignal } from "@atlasqueue/harness";
+import { expect, test, afterAll } from "vitest";
 import { leaseCalls } from "../../test/lease-calls.ts";
 import { testApp } from "../../test/test-app.ts";
 
-const signal = memorySignal();
+const signal = ownSignal();
+afterAll(() => signal.close());
 const api = forFile(() => testApp({ signal, backoff: { baseSeconds: 0, maxSeconds: 0, jitterMaxSeconds: 0 } }));
 
 const { post, submit, lease, leaseOne } = leaseCalls(() => api);

@@ -12,8 +12,9 @@ const nothing = () => Promise.reject(new SignalUnavailableError("there is no sig
  * const signal = noSignal();
  */
 export function noSignal(): Signal {
+  const { marks_only: _, ...own } = memorySignal();
   return {
-    ...memorySignal(),
+    ...own,
     heard: false,
     push: async () => 0,
     pushFront: async () => 0,
@@ -21,14 +22,6 @@ export function noSignal(): Signal {
     take: nothing,
     wait: nothing,
     takeTurn: async () => true,
-    deadLetters: {
-      add: async () => 0,
-      remove: async () => 0,
-      page: async () => [],
-      look: async () => ({ length: 0, consistent: true, cursor: undefined }),
-      carryOn: async () => 0,
-      clear: async () => {},
-    },
     presence: { announce: async () => {}, withdraw: async () => {}, list: nothing },
   };
 }

@@ -158,4 +158,48 @@ withEachRedis((start) => {
     while (taken.length < ids.length) taken.push(...(await signal.take([main], 3_000)));
     expect(taken).toEqual(ids);
   });
+
+  test("shows each dead letter once, newest first, until it is removed", async () => {
+    const { deadLetters } = start();
+    expect(await deadLetters.add(["a", "b"])).toBe(2);
+    expect(await deadLetters.add(["b", "c"])).toBe(1);
+    expect(await deadLetters.page(0, 10)).toEqual(["c", "b", "a"]);
+    expect(await deadLetters.remove(["b", "unknown"])).toBe(1);
+    await deadLetters.clear();
+    expect(await deadLetters.look()).toEqual({ length: 0, consistent: true, cursor: undefined });
+  });
+
+  test("fills the list of dead letters only from where it has been filled to", async () => {
+    const { deadLetters } = start();
+    await deadLetters.add(["b"]);
+    expect(await deadLetters.carryOn(["a", "b"], undefined, "here")).toBe(1);
+    expect(await deadLetters.look()).toEqual({ length: 2, consistent: true, cursor: "here" });
+    for (const from of [undefined, "there"]) expect(await deadLetters.carryOn(["x"], from, "x")).toBe("elsewhere");
+    expect(await deadLetters.look()).toEqual({ length: 2, consistent: true, cursor: "here" });
+    expect(await deadLetters.carryOn(["c"], "here", "there")).toBe(1);
+    expect(await deadLetters.page(0, 10)).toEqual(["c", "a", "b"]);
+    await deadLetters.clear();
+    expect(await deadLetters.carryOn(["d"], "there", "on")).toBe("elsewhere");
+    expect(await deadLetters.look()).toEqual({ length: 0, consistent: true, cursor: undefined });
+  });
+
+  test("removes many dead letters at once and keeps the others in order, while more come", async () => {
+    const { deadLetters } = start();
+    const ids = Array.from({ length: 3_500 }, (_, at) => `d-${at}`);
+    await deadLetters.add(ids);
+    const leaving = ids.filter((_, at) => at % 3 !== 0);
+    const late = Array.from({ length: 200 }, (_, at) => `late-${at}`);
+    const adding = (async () => {
+      for (const id of late) await deadLetters.add([id]);
+    })();
+    const [first, second] = await Promise.all([
+      deadLetters.remove([...leaving.slice(0, 2_000), "unknown"]),
+      deadLetters.remove(leaving.slice(300)),
+    ]);
+    await adding;
+    expect((first ?? 0) + (second ?? 0)).toBe(leaving.length);
+    const kept = [...ids.filter((_, at) => at % 3 === 0), ...late].toReversed();
+    expect(await deadLetters.page(0, 5_000)).toEqual(kept);
+    expect(await deadLetters.look()).toMatchObject({ length: kept.length, consistent: true });
+  });
 });

@@ -16,7 +16,7 @@ type QueueSignals = { length: number; next: string | undefined; overflowed: bool
 export type Signal = {
   /** False when no worker listens: then jobs made ready are left to the workers' sweep. */
   readonly heard: boolean;
-  /** True when it hands out no ids: a wait ends with `wakeMark`, and the worker claims the oldest. */
+  /** True when it hands out no ids: a wait ends with `wakeMark`, and the worker claims the oldest. It has no dead letters. */
   readonly marks_only?: true;
   /**
    * Hand these out after those already there. When a list is full they are dropped and the overflow is remembered.

@@ -1,10 +1,9 @@
-import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/harness";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { ownSignal, recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/harness";
+import { afterAll, beforeAll, beforeEach, afterEach, expect, test } from "vitest";
 import { retry } from "../../jobs/retry.ts";
 import { claim } from "../../lease/claim.ts";
 import { createLogger } from "../../observe/log.ts";
 import { fail } from "../../settle/settle.ts";
-import { memorySignal } from "../../signal/memory/signal.ts";
 import { enqueue } from "../../submit/enqueue.ts";
 import type { LoopDeps } from "../loop-deps.ts";
 import { createDeadLetterCheck } from "./check-dead-letters.ts";
@@ -17,11 +16,12 @@ beforeAll(async () => {
   own = await testDatabase();
 });
 afterAll(() => own.drop());
+afterEach(() => deps.signal.close());
 beforeEach(async () => {
   await own.database
     .sql`TRUNCATE atlasqueue.jobs, atlasqueue.claims, atlasqueue.queue_counts, atlasqueue.queue_changes`;
   const logger = createLogger("silent", "check-dead-letters");
-  deps = { database: own.database, observe: recordEvents().observe, signal: memorySignal(), logger };
+  deps = { database: own.database, observe: recordEvents().observe, signal: ownSignal(), logger };
 });
 
 /** Dead jobs, the first of which died first. */

@@ -18,6 +18,7 @@ export function createDeadLetterCheck(deps: LoopDeps): (newest_dead: Date | null
   let round = 0;
 
   return async (newest_dead) => {
+    if (deps.signal.marks_only) return;
     const list = await deps.signal.deadLetters.look();
     const newest = newest_dead?.getTime();
     if (newest === undefined && list.length === 0) return;
