@@ -20,8 +20,7 @@ const example: AuditEntry = {
 
 const list = route(
   {
-    method: "get",
-    path: "/v1/audit",
+    at: "GET /v1/audit",
     id: "listAudit",
     tag: "Audit",
     summary: "List audit log entries",

@@ -43,8 +43,7 @@ const tellReplay = (_input: unknown, { body }: { body: unknown }) => {
 
 const create = route(
   {
-    method: "post",
-    path: "/v1/dlq/replays",
+    at: "POST /v1/dlq/replays",
     id: "createReplay",
     audit: { action: "replay.create", asks: askReplay, tells: tellReplay },
     tag: "Dead letters",

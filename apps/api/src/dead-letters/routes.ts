@@ -35,7 +35,6 @@ const which =
   "`matched`, and `died_before`, sent with the same filter, leaves out what died since.";
 
 const bulk = {
-  method: "post",
   tag: "Dead letters",
   scope: "admin",
   answers: ok("How many there were when the request came, and how many were changed.", bulkAnswer, {
@@ -59,8 +58,7 @@ const exampleGroup: DeadGroup = {
 
 const list = route(
   {
-    method: "get",
-    path: "/v1/dlq",
+    at: "GET /v1/dlq",
     id: "listDeadLetters",
     tag: "Dead letters",
     summary: "List dead letters",
@@ -78,8 +76,7 @@ const list = route(
 
 const groups = route(
   {
-    method: "get",
-    path: "/v1/dlq/groups",
+    at: "GET /v1/dlq/groups",
     id: "listDeadLetterGroups",
     tag: "Dead letters",
     summary: "Group dead letters by type and error",
@@ -112,7 +109,7 @@ const tellReplay = (input: { body: BulkRequest }, { matched, changed }: BulkAnsw
 const replay = route(
   {
     ...bulk,
-    path: "/v1/dlq/replay",
+    at: "POST /v1/dlq/replay",
     id: "replayDeadLetters",
     audit: { action: "dlq.replay", asks: askBulk, tells: tellReplay },
     summary: "Replay dead letters",
@@ -125,7 +122,7 @@ const replay = route(
 const purge = route(
   {
     ...bulk,
-    path: "/v1/dlq/purge",
+    at: "POST /v1/dlq/purge",
     id: "purgeDeadLetters",
     audit: { action: "dlq.purge", asks: askBulk, tells: tellBulk },
     summary: "Purge dead letters",

@@ -5,14 +5,14 @@ import { route } from "../route/route.ts";
 import { docsFileNames } from "./docs.ts";
 import { problemPageNamed } from "./page.ts";
 
-const about = { method: "get", tag: "API description", gate: "own", any_query: true } as const;
+const about = { tag: "API description", gate: "own", any_query: true } as const;
 const cached = { ETag: "Changes with the content; send it back as `If-None-Match`." };
 const unchanged = { description: "What the request's `If-None-Match` names is still current." };
 
 const openApi = route(
   {
     ...about,
-    path: "/openapi.json",
+    at: "GET /openapi.json",
     id: "getOpenApi",
     summary: "Get the OpenAPI document",
     answers: {
@@ -30,7 +30,7 @@ const openApi = route(
 const page = route(
   {
     ...about,
-    path: "/docs",
+    at: "GET /docs",
     id: "getDocs",
     summary: "Open the API reference",
     description: "A page that shows every operation and can try it. It loads nothing from other servers.",
@@ -45,7 +45,7 @@ const page = route(
 const file = route(
   {
     ...about,
-    path: "/docs/{file}",
+    at: "GET /docs/{file}",
     id: "getDocsFile",
     summary: "Get a file of the API reference",
     request: {
@@ -71,7 +71,7 @@ const file = route(
 const problem = route(
   {
     ...about,
-    path: "/problems/{kind}",
+    at: "GET /problems/{kind}",
     id: "getProblem",
     summary: "Explain a problem",
     description: "The `type` of every problem leads here. Browsers get a page.",

@@ -41,8 +41,7 @@ const aboutJob = {
 
 const list = route(
   {
-    method: "get",
-    path: "/v1/flows",
+    at: "GET /v1/flows",
     id: "listFlows",
     tag: "Flows",
     summary: "List flows, newest first",
@@ -66,8 +65,7 @@ const list = route(
 
 const get = route(
   {
-    method: "get",
-    path: "/v1/flows/{id}",
+    at: "GET /v1/flows/{id}",
     id: "getFlow",
     tag: "Flows",
     summary: "Get a flow with its jobs",
@@ -110,8 +108,7 @@ const underKey = "Sent again with the same `Idempotency-Key`, it changes nothing
 const acting = (action: "cancel" | "retry", summary: string, description: string, done: string) =>
   route(
     {
-      method: "post",
-      path: `/v1/flows/{id}/${action}`,
+      at: `POST /v1/flows/{id}/${action}`,
       id: `${action}Flow`,
       audit: { action: `flow.${action}`, tells: tellChanged },
       tag: "Flows",

@@ -5,12 +5,12 @@ import { probeTag, type Operation } from "../route/operation.ts";
 import { ok } from "../route/answers.ts";
 import { route } from "../route/route.ts";
 
-const probe = { method: "get", tag: probeTag, gate: "own", any_query: true } as const;
+const probe = { tag: probeTag, gate: "own", any_query: true } as const;
 
 const health = route(
   {
     ...probe,
-    path: "/health",
+    at: "GET /health",
     id: "getHealth",
     summary: "Health check",
     answers: ok(
@@ -28,7 +28,7 @@ const health = route(
 const liveness = route(
   {
     ...probe,
-    path: "/livez",
+    at: "GET /livez",
     id: "getLiveness",
     summary: "Liveness check",
     answers: ok(
@@ -70,7 +70,7 @@ const ready = (path: "/readyz" | "/ready", id: string) =>
   route(
     {
       ...probe,
-      path,
+      at: `GET ${path}`,
       id,
       summary: path === "/ready" ? "The same as /readyz" : "Readiness check",
       answers: readyAnswers,
@@ -90,7 +90,7 @@ const ready = (path: "/readyz" | "/ready", id: string) =>
 const metrics = route(
   {
     ...probe,
-    path: "/metrics",
+    at: "GET /metrics",
     id: "getMetrics",
     summary: "Get metrics for Prometheus",
     scope: "metrics",

@@ -19,8 +19,7 @@ import { showRetried } from "./retried.ts";
 
 export const edit = route(
   {
-    method: "post",
-    path: "/v1/jobs/{id}/edit",
+    at: "POST /v1/jobs/{id}/edit",
     id: "editJob",
     audit: { action: "job.edit" },
     tag: "Jobs",
@@ -45,8 +44,7 @@ export const edit = route(
 
 export const remove = route(
   {
-    method: "delete",
-    path: "/v1/jobs/{id}",
+    at: "DELETE /v1/jobs/{id}",
     id: "deleteJob",
     audit: { action: "job.delete" },
     tag: "Jobs",
@@ -77,8 +75,7 @@ const tellBulk = (_input: unknown, { changed }: BulkJobsAnswer) => ({ count: cha
 
 export const bulk = route(
   {
-    method: "post",
-    path: "/v1/jobs/bulk",
+    at: "POST /v1/jobs/bulk",
     id: "bulkJobs",
     audit: { action: "jobs.bulk", asks: askBulk, tells: tellBulk },
     tag: "Jobs",

@@ -13,8 +13,7 @@ const underKey =
 
 export const cancel = route(
   {
-    method: "post",
-    path: "/v1/jobs/{id}/cancel",
+    at: "POST /v1/jobs/{id}/cancel",
     id: "cancelJob",
     audit: { action: "job.cancel" },
     tag: "Jobs",
@@ -36,8 +35,7 @@ export const cancel = route(
 
 export const retry = route(
   {
-    method: "post",
-    path: "/v1/jobs/{id}/retry",
+    at: "POST /v1/jobs/{id}/retry",
     id: "retryJob",
     audit: { action: "job.retry" },
     tag: "Jobs",

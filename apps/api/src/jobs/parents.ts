@@ -10,8 +10,7 @@ const items = Object.entries(exampleParents.parents).map(([ref, parent]) => ({ r
 
 export const parents = route(
   {
-    method: "get",
-    path: "/v1/jobs/{id}/parents",
+    at: "GET /v1/jobs/{id}/parents",
     id: "listParents",
     tag: "Jobs",
     summary: "List a job's parents",

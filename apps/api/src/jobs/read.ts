@@ -39,8 +39,7 @@ const exampleAttempt: AttemptList["items"][number] = {
 
 export const list = route(
   {
-    method: "get",
-    path: "/v1/jobs",
+    at: "GET /v1/jobs",
     id: "listJobs",
     tag: "Jobs",
     summary: "List jobs, newest first",
@@ -78,8 +77,7 @@ const madeAt = (id: string) => new Date(parseInt(id.slice(0, 8) + id.slice(9, 13
 
 export const get = route(
   {
-    method: "get",
-    path: "/v1/jobs/{id}",
+    at: "GET /v1/jobs/{id}",
     id: "getJob",
     tag: "Jobs",
     summary: "Get a job",
@@ -122,8 +120,7 @@ export const get = route(
 
 export const attempts = route(
   {
-    method: "get",
-    path: "/v1/jobs/{id}/attempts",
+    at: "GET /v1/jobs/{id}/attempts",
     id: "listAttempts",
     tag: "Jobs",
     summary: "List a job's attempts",
@@ -139,8 +136,7 @@ export const attempts = route(
 
 export const explain = route(
   {
-    method: "get",
-    path: "/v1/jobs/{id}/explain",
+    at: "GET /v1/jobs/{id}/explain",
     id: "explainJob",
     tag: "Jobs",
     summary: "Explain a job",

@@ -9,8 +9,7 @@ import { keyFaults, pointerAt, refusalOf } from "./batch-refusals.ts";
 
 export const submitBatch = route(
   {
-    method: "post",
-    path: "/v1/jobs/batch",
+    at: "POST /v1/jobs/batch",
     id: "submitJobs",
     tag: "Jobs",
     summary: "Submit a batch of jobs, or a flow",

@@ -16,8 +16,7 @@ const metHeaders = {
 
 export const submit = route(
   {
-    method: "post",
-    path: "/v1/jobs",
+    at: "POST /v1/jobs",
     id: "submitJob",
     tag: "Jobs",
     summary: "Submit a job",

@@ -6,8 +6,7 @@ import { exampleLease, holdsOf, releaseIfGone, showLeases } from "./show-leases.
 
 export const lease = route(
   {
-    method: "post",
-    path: "/v1/queues/{queue}/lease",
+    at: "POST /v1/queues/{queue}/lease",
     id: "leaseJobs",
     tag: "Leases",
     summary: "Lease jobs of a queue",

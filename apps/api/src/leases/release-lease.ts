@@ -6,8 +6,7 @@ import { route } from "../route/route.ts";
 
 export const releaseLease = route(
   {
-    method: "post",
-    path: "/v1/leases/release",
+    at: "POST /v1/leases/release",
     id: "releaseLease",
     tag: "Leases",
     summary: "Release all jobs of a lease",

@@ -16,8 +16,7 @@ import { exampleLease, holdsOf, releaseIfGone, showLeases } from "./show-leases.
 
 export const settleMany = route(
   {
-    method: "post",
-    path: "/v1/leases/settle",
+    at: "POST /v1/leases/settle",
     id: "settleLeases",
     tag: "Leases",
     summary: "Settle many jobs at once",

@@ -33,12 +33,12 @@ import { settleAdding } from "./settle-adding.ts";
 
 const lease_token = exampleToken;
 const problems = ["not_found", "lease_lost"] as const;
-const work = { method: "post", tag: "Leases", scope: "work", gate: "lease", problems } as const;
+const work = { tag: "Leases", scope: "work", gate: "lease", problems } as const;
 
 export const ack = route(
   {
     ...work,
-    path: "/v1/jobs/{id}/ack",
+    at: "POST /v1/jobs/{id}/ack",
     id: "ackJob",
     summary: "Acknowledge a job",
     description:
@@ -68,7 +68,7 @@ export const ack = route(
 export const nack = route(
   {
     ...work,
-    path: "/v1/jobs/{id}/nack",
+    at: "POST /v1/jobs/{id}/nack",
     id: "nackJob",
     summary: "Report a failed attempt",
     description: "It is retried after a growing delay, or is dead after its last attempt.",
@@ -92,7 +92,7 @@ export const nack = route(
 export const release = route(
   {
     ...work,
-    path: "/v1/jobs/{id}/release",
+    at: "POST /v1/jobs/{id}/release",
     id: "releaseJob",
     summary: "Release a job",
     description:
@@ -111,7 +111,7 @@ export const release = route(
 export const heartbeat = route(
   {
     ...work,
-    path: "/v1/jobs/{id}/heartbeat",
+    at: "POST /v1/jobs/{id}/heartbeat",
     id: "heartbeat",
     summary: "Extend a lease (heartbeat)",
     request: { path: jobPath, body: { schema: heartbeatRequest, example: { lease_token, progress: { percent: 50 } } } },

@@ -12,7 +12,7 @@ import type { ApiContext } from "../http/context.ts";
 import type { Call } from "../route/call.ts";
 import { exampleId, exampleJob, exampleLockedUntil, exampleParents, exampleToken } from "../route/examples.ts";
 import type { RouteDeps } from "../route/deps.ts";
-import type { Operation } from "../route/operation.ts";
+import type { Stated } from "../route/operation.ts";
 
 type ShownLease = LeaseAnswer["jobs"][number];
 
@@ -43,7 +43,7 @@ export function holdsOf({ sent_at, remaining_ms, repeated }: Handed, came_at: nu
   return { waited_ms: Math.floor(Math.max(0, sent_at - came_at)), remaining_ms, repeated };
 }
 
-type Handing = Pick<Call<Operation>, "deps" | "context" | "hungUp"> & { tenant: string };
+type Handing = Pick<Call<Stated>, "deps" | "context" | "hungUp"> & { tenant: string };
 
 /** Releases jobs whose caller hung up before the response, unless it can repeat the request under a token of its own. */
 export function releaseIfGone(call: Handing, { jobs: [one] }: Handed, own_token?: string): void {

@@ -12,8 +12,7 @@ const refused = (why: string) => ({
 
 const message = route(
   {
-    method: "post",
-    path: "/mcp",
+    at: "POST /mcp",
     id: "mcp",
     tag: "MCP",
     summary: "Send an MCP message",

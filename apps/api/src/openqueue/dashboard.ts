@@ -19,8 +19,7 @@ const exampleStats: OpenQueueQueues[number] = {
 
 export const dashboard = route(
   {
-    method: "get",
-    path: "/dashboard/queues",
+    at: "GET /dashboard/queues",
     id: "openQueueListQueues",
     tag: "OpenQueue",
     summary: "List the queues",

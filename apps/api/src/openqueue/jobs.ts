@@ -11,8 +11,7 @@ import { showOpenQueueJob, statusesOf, wordOf } from "./words.ts";
 export const list = route(
   {
     tag: "OpenQueue",
-    method: "get",
-    path: "/jobs",
+    at: "GET /jobs",
     id: "openQueueListJobs",
     summary: "List jobs, newest first",
     description:
@@ -37,8 +36,7 @@ export const list = route(
 export const getStatus = route(
   {
     tag: "OpenQueue",
-    method: "get",
-    path: "/jobs/{id}",
+    at: "GET /jobs/{id}",
     id: "openQueueGetJobStatus",
     summary: "Get a job's status",
     scope: "read",
@@ -55,8 +53,7 @@ export const getStatus = route(
 export const getDetail = route(
   {
     tag: "OpenQueue",
-    method: "get",
-    path: "/jobs/{id}/detail",
+    at: "GET /jobs/{id}/detail",
     id: "openQueueGetJob",
     summary: "Get a job",
     scope: "read",
@@ -70,8 +67,7 @@ export const getDetail = route(
 export const cancel = route(
   {
     tag: "OpenQueue",
-    method: "post",
-    path: "/jobs/{id}/cancel",
+    at: "POST /jobs/{id}/cancel",
     id: "openQueueCancelJob",
     audit: { action: "job.cancel" },
     summary: "Cancel a pending job",

@@ -21,7 +21,7 @@ import { releaseIfGone } from "../leases/show-leases.ts";
 import { openQueueBackoff } from "./native.ts";
 import { showOpenQueueJob } from "./words.ts";
 
-const work = { method: "post", tag: "OpenQueue", scope: "work" } as const;
+const work = { tag: "OpenQueue", scope: "work" } as const;
 const act = { ...work, gate: "lease", problems: ["not_found", "lease_lost"] } as const;
 const lease_token = exampleToken;
 
@@ -33,7 +33,7 @@ const settled = (description: string, status: Status) => ({
 export const lease = route(
   {
     ...work,
-    path: "/queues/{queue}/lease",
+    at: "POST /queues/{queue}/lease",
     id: "openQueueLease",
     hands_over: true,
     summary: "Lease a job of a queue",
@@ -68,7 +68,7 @@ export const lease = route(
 export const ack = route(
   {
     ...act,
-    path: "/jobs/{id}/ack",
+    at: "POST /jobs/{id}/ack",
     id: "openQueueAck",
     summary: "Acknowledge a job",
     description: `A result may have ${limits.result_bytes_max} bytes of JSON. The same ack again changes nothing and gets the same answer.`,
@@ -85,7 +85,7 @@ export const ack = route(
 export const nack = route(
   {
     ...act,
-    path: "/jobs/{id}/nack",
+    at: "POST /jobs/{id}/nack",
     id: "openQueueNack",
     summary: "Report a failed attempt",
     description: "It is retried after a delay that doubles, up to 300 s, or is dead after its last retry.",
@@ -110,7 +110,7 @@ export const nack = route(
 export const heartbeat = route(
   {
     ...act,
-    path: "/jobs/{id}/heartbeat",
+    at: "POST /jobs/{id}/heartbeat",
     id: "openQueueHeartbeat",
     summary: "Extend a lease (heartbeat)",
     request: { path: jobPath, body: { schema: openQueueHeartbeat, example: { lease_token, lease_seconds: 60 } } },

@@ -32,8 +32,7 @@ const requiresAdminSecret: Guard = (c, { admin_secret, observe, provisionPermits
  */
 export const provision = route(
   {
-    method: "post",
-    path: "/admin/provision",
+    at: "POST /admin/provision",
     id: "openQueueProvision",
     tag: "OpenQueue",
     summary: "Create a tenant and a token",

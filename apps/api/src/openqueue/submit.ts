@@ -14,7 +14,6 @@ import { route } from "../route/route.ts";
 import { nativeRequest } from "./native.ts";
 
 const submission = {
-  method: "post",
   tag: "OpenQueue",
   scope: "submit",
   problems: ["idempotency_mismatch", "too_many_queues", "storage_full"],
@@ -30,7 +29,7 @@ const replay = { "idempotency-replayed": "true" };
 export const submit = route(
   {
     ...submission,
-    path: "/jobs",
+    at: "POST /jobs",
     id: "openQueueSubmit",
     summary: "Submit a job",
     description: `Its type here is \`openqueue\`. A payload may have ${limits.payload_bytes_max} bytes of JSON, a request ${limits.body_bytes_max}.`,
@@ -52,7 +51,7 @@ export const submit = route(
 export const submitBatch = route(
   {
     ...submission,
-    path: "/jobs/batch",
+    at: "POST /jobs/batch",
     id: "openQueueSubmitBatch",
     summary: "Submit many jobs, all or none",
     description: "One key covers all of them.",

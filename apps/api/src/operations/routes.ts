@@ -40,8 +40,7 @@ const tellOperation = (_input: unknown, { body }: { body: unknown }) => {
 
 const create = route(
   {
-    method: "post",
-    path: "/v1/operations",
+    at: "POST /v1/operations",
     id: "createOperation",
     audit: { action: "operation.create", asks: askOperation, tells: tellOperation },
     tag: "Jobs",

@@ -40,8 +40,7 @@ export function steered<Shown>({ name, path, tag, kind, schema, page: pageSchema
 
   const list = route(
     {
-      method: "get",
-      path,
+      at: `GET ${path}`,
       id: `list${Name}s`,
       tag,
       summary: `List ${name}s`,
@@ -60,8 +59,7 @@ export function steered<Shown>({ name, path, tag, kind, schema, page: pageSchema
 
   const get = route(
     {
-      method: "get",
-      path: `${path}/{id}`,
+      at: `GET ${path}/{id}`,
       id: `get${Name}`,
       tag,
       summary: `Get ${one}`,
@@ -80,8 +78,7 @@ export function steered<Shown>({ name, path, tag, kind, schema, page: pageSchema
   const steering = (what: Steering, summary: string, description: string): Route =>
     route(
       {
-        method: "post",
-        path: `${path}/{id}/${what}`,
+        at: `POST ${path}/{id}/${what}`,
         id: `${what}${Name}`,
         audit: { action: kind ? `${kind}.${what}` : "operation.cancel" },
         tag,

@@ -3,11 +3,11 @@ import type { QueueRef } from "@atlasqueue/core/internal";
 import { afterSome, queueStats, type QueueStats } from "@atlasqueue/core/internal/http";
 import { z } from "zod";
 import type { Call } from "../route/call.ts";
-import type { Operation } from "../route/operation.ts";
+import type { Stated } from "../route/operation.ts";
 
 export const path = z.strictObject({ queue: queueName });
 
-type AboutQueue = Pick<Call<Operation>, "deps" | "repeated"> & { tenant: string; path: { queue: string } };
+type AboutQueue = Pick<Call<Stated>, "deps" | "repeated"> & { tenant: string; path: { queue: string } };
 
 /** Change a queue, unless that has been done under this key, and return its state. */
 export async function changed(

@@ -7,8 +7,7 @@ import { changed, path } from "./changed.ts";
 
 export const setDefaults = route(
   {
-    method: "put",
-    path: "/v1/queues/{queue}/defaults",
+    at: "PUT /v1/queues/{queue}/defaults",
     id: "setQueueDefaults",
     audit: { action: "queue.defaults", asks: ({ body }: { body: JsonObject }) => ({ detail: body }) },
     tag: "Queues",

@@ -40,8 +40,7 @@ const exampleGroup: HeldGroup = {
 
 const listQueues = route(
   {
-    method: "get",
-    path: "/v1/queues",
+    at: "GET /v1/queues",
     id: "listQueues",
     tag: "Queues",
     summary: "List queues",
@@ -65,8 +64,7 @@ const listQueues = route(
 
 const getQueue = route(
   {
-    method: "get",
-    path: "/v1/queues/{queue}",
+    at: "GET /v1/queues/{queue}",
     id: "getQueue",
     tag: "Queues",
     summary: "Get a queue",
@@ -91,8 +89,7 @@ const toggle = (
 ) =>
   route(
     {
-      method: "post",
-      path: `/v1/queues/{queue}/${what}`,
+      at: `POST /v1/queues/{queue}/${what}`,
       id: `${what}Queue`,
       audit: { action: `queue.${what}` },
       tag: "Queues",
@@ -119,8 +116,7 @@ const resume = toggle("resume", "Its jobs are leased again. ", exampleQueue, res
 
 const limitQueue = route(
   {
-    method: "put",
-    path: "/v1/queues/{queue}/limits",
+    at: "PUT /v1/queues/{queue}/limits",
     id: "limitQueue",
     audit: { action: "queue.limits", asks: ({ body }: { body: JsonObject }) => ({ detail: body }) },
     tag: "Queues",
@@ -152,8 +148,7 @@ const limitQueue = route(
 
 const groups = route(
   {
-    method: "get",
-    path: "/v1/queues/{queue}/groups",
+    at: "GET /v1/queues/{queue}/groups",
     id: "listHeldGroups",
     tag: "Queues",
     summary: "List groups in progress",

@@ -16,8 +16,7 @@ const example: QueueScaling = {
 
 export const scaling = route(
   {
-    method: "get",
-    path: "/v1/queues/{queue}/scaling",
+    at: "GET /v1/queues/{queue}/scaling",
     id: "getQueueScaling",
     tag: "Queues",
     summary: "Get a queue's figures for autoscaling",

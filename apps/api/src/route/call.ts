@@ -8,10 +8,10 @@ import type { Arriving } from "../http/body/arriving.ts";
 import type { ApiContext, Caller } from "../http/context.ts";
 import type { RouteDeps } from "./deps.ts";
 import type { Itself } from "./itself.ts";
-import type { Operation } from "./operation.ts";
+import type { Stated } from "./operation.ts";
 
 /** A request as its handler sees it: let in, and checked against its operation. */
-export type Call<O extends Operation> = {
+export type Call<O extends Stated> = {
   deps: RouteDeps;
   path: Checked<Requested<O>, "path">;
   query: Checked<Requested<O>, "query">;
@@ -55,7 +55,7 @@ type KeyOf<R> = R extends { idempotency_key: "required" }
  * cacheable file when there is a 304, text or a stream when the answer is not JSON; otherwise the chosen status with what belongs
  * to it.
  */
-export type Result<O extends Operation> = 304 extends keyof O["answers"]
+export type Result<O extends Stated> = 304 extends keyof O["answers"]
   ? Fixed
   : IsOne<keyof O["answers"]> extends true
     ? OnlyResult<O["answers"][keyof O["answers"]], keyof O["answers"]>

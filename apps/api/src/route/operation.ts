@@ -58,6 +58,9 @@ export type Operation = {
   problems?: readonly ProblemKind[];
 };
 
+/** An operation as its route has it: `at` is its method and its path, such as `GET /v1/jobs/{id}`. */
+export type Stated = Omit<Operation, "method" | "path"> & { at: `${"GET" | "POST" | "PUT" | "DELETE"} /${string}` };
+
 type Body = {
   schema: z.ZodType;
   /** It is in the document, and a test checks it against the schema. */

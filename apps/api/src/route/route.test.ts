@@ -3,7 +3,7 @@ import { z } from "zod";
 import { testApp } from "../../test/test-app.ts";
 import { routeDeps } from "../app.ts";
 import { createGate, type Gate } from "../http/gate.ts";
-import { noBody, type Operation } from "./operation.ts";
+import { noBody, type Stated } from "./operation.ts";
 import { route, type Route } from "./route.ts";
 import { addRoutes } from "./serve.ts";
 
@@ -11,8 +11,7 @@ const said = { tag: "Jobs", summary: "A route of a test" } as const;
 const found = { 200: { description: "What was found.", schema: z.object({ text: z.string() }) } };
 const thing = {
   ...said,
-  method: "post",
-  path: "/v1/things/{name}",
+  at: "POST /v1/things/{name}",
   id: "postThing",
   scope: "submit",
   request: {
@@ -22,7 +21,7 @@ const thing = {
     body: { schema: z.strictObject({ size: z.int().max(9) }), example: { size: 1 }, bytes_max: 100 },
   },
   answers: { 201: { description: "Made.", schema: z.object({ text: z.string() }), headers: { Location: "Where." } } },
-} as const satisfies Operation;
+} as const satisfies Stated;
 
 const calls: unknown[] = [];
 let held = 0;
@@ -40,15 +39,13 @@ const routes: Route[] = [
     calls.push({ tenant, name, colour, size, idempotency_key });
     return { status: 201, body: { text: name }, headers: { location: `/v1/things/${name}` } };
   }),
-  route(
-    { ...said, method: "get", path: "/v1/now", id: "getNow", gate: "own", any_query: true, answers: found },
-    () => ({ text: "now" }),
-  ),
+  route({ ...said, at: "GET /v1/now", id: "getNow", gate: "own", any_query: true, answers: found }, () => ({
+    text: "now",
+  })),
   route(
     {
       ...said,
-      method: "delete",
-      path: "/v1/now",
+      at: "DELETE /v1/now",
       id: "deleteNow",
       request: { body: noBody },
       answers: { 204: { description: "Gone." } },
@@ -58,8 +55,7 @@ const routes: Route[] = [
   route(
     {
       ...said,
-      method: "post",
-      path: "/v1/many",
+      at: "POST /v1/many",
       id: "postMany",
       scope: "submit",
       request: { body: { schema: z.strictObject({ many: z.int() }), example: { many: 1 } } },
@@ -135,5 +131,5 @@ test("a handler that returns what its operation does not declare does not even c
   // @ts-expect-error: there is no such field in its body.
   route(thing, ({ body }) => ({ status: 201, body: { text: body.colour }, headers: { location: "/" } }));
   // @ts-expect-error: without a scope there is no tenant.
-  route({ ...said, method: "get", path: "/", id: "get", answers: found }, ({ tenant }) => ({ text: tenant }));
+  route({ ...said, at: "GET /", id: "get", answers: found }, ({ tenant }) => ({ text: tenant }));
 });

@@ -1,7 +1,7 @@
 import type { ApiContext } from "../http/context.ts";
 import type { Call, Result } from "./call.ts";
 import type { RouteDeps } from "./deps.ts";
-import type { Operation } from "./operation.ts";
+import type { Operation, Stated } from "./operation.ts";
 
 /** Lets a request in, or throws, before any of it is read. */
 export type Guard = (c: ApiContext, deps: RouteDeps) => void | Promise<void>;
@@ -21,14 +21,16 @@ export type Route = {
  *
  * @example
  * export const listWorkers = route(
- *   { method: "get", path: "/v1/workers", id: "listWorkers", scope: "read", answers: { 200: { schema: workerList } }, … },
+ *   { at: "GET /v1/workers", id: "listWorkers", scope: "read", answers: { 200: { schema: workerList } }, … },
  *   async ({ deps, tenant }) => ({ items: await deps.signal.presence.list(tenant) }),
  * );
  */
-export function route<const O extends Operation, const R extends Result<O>>(
+export function route<const O extends Stated, const R extends Result<O>>(
   operation: O,
   handle: (call: Call<O>) => R | Promise<R>,
   guard?: Guard,
 ): Route {
-  return { operation, handle, guard };
+  const { at, ...others }: Stated = operation;
+  const [method, path] = at.split(" ") as [string, Operation["path"]];
+  return { operation: { ...others, method: method.toLowerCase() as Operation["method"], path }, handle, guard };
 }

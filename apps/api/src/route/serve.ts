@@ -15,7 +15,7 @@ import { answererOf } from "./answerer.ts";
 import type { Call } from "./call.ts";
 import type { RouteDeps } from "./deps.ts";
 import { itselfOf } from "./itself.ts";
-import { probeTag, type Operation } from "./operation.ts";
+import { probeTag, type Operation, type Stated } from "./operation.ts";
 import { readerOf, type Input } from "./read.ts";
 import type { Route } from "./route.ts";
 
@@ -43,7 +43,7 @@ function serve(
   const reads = operation.method === "get";
   const permitsOf = operation.permits as ((body: unknown) => number) | undefined;
   // The reader has checked the call against this very operation.
-  const run = handle as (call: Call<Operation>) => unknown;
+  const run = handle as (call: Call<Stated>) => unknown;
 
   const work = async (c: ApiContext, input: Input): Promise<Response> => {
     if (permitsOf) await chargeMore(c, deps.access, permitsOf(input.body));
@@ -105,20 +105,20 @@ function depsFor(c: ApiContext, deps: RouteDeps, context: Omit<TenantContext, "t
 type Asker = { caller: Caller | undefined; tenant: string | undefined };
 type Around = { deps: RouteDeps; app: Hono<ApiEnv> };
 
-function callOf(c: ApiContext, input: Input, delivery: Delivery, { deps, app }: Around): Call<Operation> {
+function callOf(c: ApiContext, input: Input, delivery: Delivery, { deps, app }: Around): Call<Stated> {
   const caller = c.get("caller");
-  const call: Call<Operation> & Asker = {
+  const call: Call<Stated> & Asker = {
     deps,
     caller,
     tenant: caller?.tenant,
-    path: input.path as Call<Operation>["path"],
-    query: input.query as Call<Operation>["query"],
-    body: input.body as Call<Operation>["body"],
+    path: input.path as Call<Stated>["path"],
+    query: input.query as Call<Stated>["query"],
+    body: input.body as Call<Stated>["body"],
     bytes: input.bytes,
     get trace() {
       return traceOf(c, deps);
     },
-    idempotency_key: input.idempotency_key as Call<Operation>["idempotency_key"],
+    idempotency_key: input.idempotency_key as Call<Stated>["idempotency_key"],
     repeated: undefined,
     context: c,
     // Only a few routes ask, so nothing is made for the others.

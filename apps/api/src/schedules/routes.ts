@@ -22,8 +22,7 @@ import { create, put } from "./store.ts";
 
 const list = route(
   {
-    method: "get",
-    path: "/v1/schedules",
+    at: "GET /v1/schedules",
     id: "listSchedules",
     tag: "Schedules",
     summary: "List schedules",
@@ -46,8 +45,7 @@ const list = route(
 
 const get = route(
   {
-    method: "get",
-    path: "/v1/schedules/{name}",
+    at: "GET /v1/schedules/{name}",
     id: "getSchedule",
     tag: "Schedules",
     summary: "Get a schedule",
@@ -62,8 +60,7 @@ const get = route(
 const toggle = (what: "pause" | "resume", apply: typeof pauseSchedule, description: string, example: Schedule) =>
   route(
     {
-      method: "post",
-      path: `/v1/schedules/{name}/${what}`,
+      at: `POST /v1/schedules/{name}/${what}`,
       id: `${what}Schedule`,
       audit: { action: `schedule.${what}` },
       tag: "Schedules",
@@ -91,8 +88,7 @@ const resume = toggle(
 
 const run = route(
   {
-    method: "post",
-    path: "/v1/schedules/{name}/run",
+    at: "POST /v1/schedules/{name}/run",
     id: "runSchedule",
     audit: { action: "schedule.run", tells: (_input, { id }: Job) => ({ detail: { job_id: id } }) },
     tag: "Schedules",
@@ -121,8 +117,7 @@ const run = route(
 
 const remove = route(
   {
-    method: "delete",
-    path: "/v1/schedules/{name}",
+    at: "DELETE /v1/schedules/{name}",
     id: "deleteSchedule",
     audit: { action: "schedule.delete" },
     tag: "Schedules",

@@ -18,8 +18,7 @@ const location = { Location: "Where the schedule is." };
 
 export const create = route(
   {
-    method: "post",
-    path: "/v1/schedules",
+    at: "POST /v1/schedules",
     id: "createSchedule",
     audit: { action: "schedule.create", asks: ({ body }: { body: CreateSchedule }) => askSchedule(body, body.name) },
     tag: "Schedules",
@@ -42,8 +41,7 @@ export const create = route(
 
 export const put = route(
   {
-    method: "put",
-    path: "/v1/schedules/{name}",
+    at: "PUT /v1/schedules/{name}",
     id: "putSchedule",
     audit: { action: "schedule.put", asks: ({ body }: { body: Omit<CreateSchedule, "name"> }) => askSchedule(body) },
     tag: "Schedules",

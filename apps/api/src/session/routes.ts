@@ -68,8 +68,7 @@ function tellSignedIn(
 
 const get = route(
   {
-    method: "get",
-    path: "/v1/session",
+    at: "GET /v1/session",
     id: "getSession",
     tag: "Session",
     summary: "Get the caller",
@@ -85,8 +84,7 @@ const get = route(
 
 const open = route(
   {
-    method: "post",
-    path: "/v1/session",
+    at: "POST /v1/session",
     id: "openSession",
     audit: { action: "session.open", tells: tellSignedIn },
     tag: "Session",
@@ -144,8 +142,7 @@ const tellSignedOut = ({ caller }: { caller?: Caller }): Told | undefined =>
 
 const close = route(
   {
-    method: "delete",
-    path: "/v1/session",
+    at: "DELETE /v1/session",
     id: "closeSession",
     audit: { action: "session.close", tells: tellSignedOut },
     tag: "Session",

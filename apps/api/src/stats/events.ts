@@ -18,8 +18,7 @@ data: {"at":"2030-01-31T12:00:01.000Z","items":[{"id":"01920000-0000-7000-8000-0
 
 export const events = route(
   {
-    method: "get",
-    path: "/v1/events",
+    at: "GET /v1/events",
     id: "listenToEvents",
     tag: "Statistics",
     summary: "Stream events",

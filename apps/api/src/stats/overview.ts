@@ -26,8 +26,7 @@ const example: Overview = {
 
 export const overviewRoute = route(
   {
-    method: "get",
-    path: "/v1/overview",
+    at: "GET /v1/overview",
     id: "getOverview",
     tag: "Statistics",
     summary: "Get the overview",

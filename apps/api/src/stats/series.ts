@@ -24,8 +24,7 @@ const example: StatsSeries = {
 
 export const series = route(
   {
-    method: "get",
-    path: "/v1/stats/series",
+    at: "GET /v1/stats/series",
     id: "getStatsSeries",
     tag: "Statistics",
     summary: "Get statistics over time",

@@ -13,8 +13,7 @@ const example: Throughput = {
 
 export const throughputRoute = route(
   {
-    method: "get",
-    path: "/v1/stats/throughput",
+    at: "GET /v1/stats/throughput",
     id: "getThroughput",
     tag: "Statistics",
     summary: "Get the throughput of queues in the last hour",

@@ -14,8 +14,7 @@ const example: JobSteps = {
 
 export const read = route(
   {
-    method: "get",
-    path: "/v1/jobs/{id}/steps",
+    at: "GET /v1/jobs/{id}/steps",
     id: "listSteps",
     tag: "Jobs",
     summary: "List a job's steps and signals",

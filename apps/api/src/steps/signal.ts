@@ -21,8 +21,7 @@ const tell = (input: Input, { outcome }: SendSignalAnswer) => (outcome === "sent
 
 export const signal = route(
   {
-    method: "post",
-    path: "/v1/jobs/{id}/signals/{name}",
+    at: "POST /v1/jobs/{id}/signals/{name}",
     id: "sendSignal",
     audit: { action: "job.signal", asks: ask, tells: tell },
     tag: "Jobs",

@@ -22,8 +22,7 @@ const result = { charge_id: "ch_17" };
 
 export const store = route(
   {
-    method: "put",
-    path: "/v1/jobs/{id}/steps/{name}",
+    at: "PUT /v1/jobs/{id}/steps/{name}",
     id: "storeStep",
     tag: "Leases",
     summary: "Store the result of a step",
@@ -54,8 +53,7 @@ const parked: ParkAnswer = { outcome: "parked", until: exampleLockedUntil };
 
 export const park = route(
   {
-    method: "post",
-    path: "/v1/jobs/{id}/park",
+    at: "POST /v1/jobs/{id}/park",
     id: "parkJob",
     tag: "Leases",
     summary: "Park a job until a signal",

@@ -46,8 +46,7 @@ const tellToken = (_input: unknown, made: CreatedToken) => ({
 
 const list = route(
   {
-    method: "get",
-    path: "/v1/tokens",
+    at: "GET /v1/tokens",
     id: "listTokens",
     tag: "Tokens",
     summary: "List tokens",
@@ -60,8 +59,7 @@ const list = route(
 
 const create = route(
   {
-    method: "post",
-    path: "/v1/tokens",
+    at: "POST /v1/tokens",
     id: "createToken",
     audit: { action: "token.create", tells: tellToken },
     tag: "Tokens",
@@ -87,8 +85,7 @@ const create = route(
 
 const rotate = route(
   {
-    method: "post",
-    path: "/v1/tokens/{id}/rotate",
+    at: "POST /v1/tokens/{id}/rotate",
     id: "rotateToken",
     audit: {
       action: "token.rotate",
@@ -113,8 +110,7 @@ const rotate = route(
 
 const revoke = route(
   {
-    method: "delete",
-    path: "/v1/tokens/{id}",
+    at: "DELETE /v1/tokens/{id}",
     id: "revokeToken",
     audit: { action: "token.revoke" },
     tag: "Tokens",

@@ -18,8 +18,7 @@ const exampleWorker: Worker = {
 
 const listWorkers = route(
   {
-    method: "get",
-    path: "/v1/workers",
+    at: "GET /v1/workers",
     id: "listWorkers",
     tag: "Queues",
     summary: "List workers",

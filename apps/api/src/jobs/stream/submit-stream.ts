@@ -9,8 +9,7 @@ const encoder = new TextEncoder();
 
 export const submitStream = route(
   {
-    method: "post",
-    path: "/v1/jobs/stream",
+    at: "POST /v1/jobs/stream",
     id: "streamJobs",
     tag: "Jobs",
     summary: "Stream jobs, line by line",
