@@ -1,7 +1,7 @@
 import type { Deps } from "@atlasqueue/core/internal";
 import { findTokens, hashToken, isTokenText } from "@atlasqueue/core/internal/http";
 import type { ApiContext, Authenticator, Caller } from "../http/context.ts";
-import { ProblemError } from "../http/answers/problem.ts";
+import { ProblemError, unauthorized } from "../http/answers/problem.ts";
 import { sentTwice } from "../http/input/sent-twice.ts";
 import { anybody } from "./caller.ts";
 import { meansToken, requireOwnHeader, sessionHashOf } from "./cookie.ts";
@@ -35,9 +35,8 @@ export function requireTokens(deps: AuthenticatorDeps): Authenticator {
 
   const refuse = (reason: Refusal): never => {
     deps.observe({ event: "token_refused", reason });
-    throw reason === "other"
-      ? new OtherCallerError("unauthorized", of_sessions.other, challenged)
-      : unauthorized(reason);
+    const problem = unauthorized(refusals[reason], reason === "malformed" || reason === "unknown");
+    throw reason === "other" ? new OtherCallerError(problem.kind, problem.message, problem.extras) : problem;
   };
   const admit = (known: Known | undefined): Caller => {
     if (!known) return refuse("unknown");
@@ -73,30 +72,17 @@ export function requireTokens(deps: AuthenticatorDeps): Authenticator {
 
 type Refusal = "missing" | "malformed" | "unknown" | "ended" | "other";
 
-const challenge = 'Bearer realm="atlasqueue"';
-const challenged = { headers: { "www-authenticate": challenge } };
-
-const of_sessions = {
-  ended: "The session has ended, or its token has; sign in again",
-  other: "Nothing was done: the browser is signed in with another token by now than X-AtlasQueue-Token-Id names",
-};
-
 /** The cookie is of another session than the page that sends it takes itself for. */
 export class OtherCallerError extends ProblemError {}
 
-/** The challenge says "invalid_token" only to a caller who showed one (RFC 6750 §3.1). */
-function unauthorized(reason: Exclude<Refusal, "other">): ProblemError {
-  if (reason === "missing")
-    return new ProblemError("unauthorized", "Send a token: Authorization: Bearer aq_…", challenged);
-  if (reason === "ended") return new ProblemError("unauthorized", of_sessions.ended, challenged);
-  const detail =
-    reason === "malformed"
-      ? "The Authorization header must be sent once, as Bearer and a whole token: aq_ and 49 characters, the last of them a checksum"
-      : "The token is unknown, expired or revoked";
-  return new ProblemError("unauthorized", detail, {
-    headers: { "www-authenticate": `${challenge}, error="invalid_token"` },
-  });
-}
+const refusals: Record<Refusal, string> = {
+  missing: "Send a token: Authorization: Bearer aq_…",
+  malformed:
+    "The Authorization header must be sent once, as Bearer and a whole token: aq_ and 49 characters, the last of them a checksum",
+  unknown: "The token is unknown, expired or revoked",
+  ended: "The session has ended, or its token has; sign in again",
+  other: "Nothing was done: the browser is signed in with another token by now than X-AtlasQueue-Token-Id names",
+};
 
 type Bearer = { kind: "token"; token: string } | { kind: "missing" } | { kind: "malformed" };
 

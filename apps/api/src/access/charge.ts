@@ -1,7 +1,7 @@
 import type { Observe } from "@atlasqueue/core";
 import type { Permit, RateLimit } from "@atlasqueue/core/internal/http";
 import type { Access, ApiContext, RateLimiter } from "../http/context.ts";
-import { ProblemError } from "../http/answers/problem.ts";
+import { temporary, type ProblemError } from "../http/answers/problem.ts";
 
 /**
  * Take permits from the caller's tenant for a request. Its answer, even a refusal, says what remains. Throws
@@ -23,9 +23,8 @@ export async function charge(
 
 /** The tenant has no permits left. */
 export function rateLimited({ limit, period_ms }: RateLimit, { retry_after_ms }: Permit): ProblemError {
-  return new ProblemError("rate_limited", `The tenant may make ${limit} requests in ${period_ms / 1_000} s`, {
-    headers: { "retry-after": String(seconds(retry_after_ms)) },
-  });
+  const detail = `The tenant may make ${limit} requests in ${period_ms / 1_000} s`;
+  return temporary("rate_limited", detail, retry_after_ms / 1_000);
 }
 
 /**

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { canonicalJson } from "@atlasqueue/contract";
 import { newId, type Act, type ActRow, type BegunAct } from "@atlasqueue/core/internal/http";
-import { ProblemError, unavailable } from "../http/answers/problem.ts";
+import { ProblemError, temporary, unavailable } from "../http/answers/problem.ts";
 import type { Input } from "../route/read.ts";
 import type { Auditor } from "./auditor.ts";
 
@@ -33,10 +33,9 @@ export async function begunUnderKey(
     case "done":
       return { repeated: outcome.act };
     case "under_way":
-      throw new ProblemError(
+      throw temporary(
         "idempotency_under_way",
         "A request with this key has been begun and not finished; send it again in a moment",
-        { headers: { "retry-after": "1" } },
       );
     case "mismatch":
       throw new ProblemError(

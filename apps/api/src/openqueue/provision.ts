@@ -2,7 +2,7 @@ import { hash, timingSafeEqual } from "node:crypto";
 import { openQueueProvision, openQueueProvisioned, describeFields } from "@atlasqueue/contract";
 import { provisionTenant, type RateLimit } from "@atlasqueue/core/internal/http";
 import { z } from "zod";
-import { ProblemError } from "../http/answers/problem.ts";
+import { ProblemError, temporary } from "../http/answers/problem.ts";
 import { networkOf } from "../http/input/address.ts";
 import { ok } from "../route/answers.ts";
 import { route, type Guard } from "../route/route.ts";
@@ -18,9 +18,12 @@ const requiresAdminSecret: Guard = (c, { admin_secret, observe, provisionPermits
   const [permit] = draw(from, [1], wrong);
   if (!permit?.allowed) {
     observe({ event: "provision_throttled", network: from });
-    throw new ProblemError("rate_limited", "Too many wrong secrets from this address; try again later", {
-      headers: { "retry-after": String(Math.ceil((permit?.retry_after_ms ?? wrong.period_ms) / 1_000)) },
-    });
+    const { retry_after_ms } = permit ?? { retry_after_ms: wrong.period_ms };
+    throw temporary(
+      "rate_limited",
+      "Too many wrong secrets from this address; try again later",
+      retry_after_ms / 1_000,
+    );
   }
   observe({ event: "provision_refused", network: from });
   throw new ProblemError("forbidden", "X-Admin-Secret is missing or wrong");

@@ -5,7 +5,7 @@ import type { Hono } from "hono";
 import { audited, withRefusals } from "../audit/audited.ts";
 import { guardOf } from "../access/guard.ts";
 import { chargeMore } from "../access/charge.ts";
-import { createDelivery, type Delivery } from "../http/answers/delivery.ts";
+import { createDelivery } from "../http/answers/delivery.ts";
 import { unavailable } from "../http/answers/problem.ts";
 import type { ApiContext, ApiEnv, Caller } from "../http/context.ts";
 import type { Stream } from "../http/answers/stream.ts";
@@ -15,7 +15,7 @@ import { answererOf } from "./answerer.ts";
 import type { Call } from "./call.ts";
 import type { RouteDeps } from "./deps.ts";
 import { itselfOf } from "./itself.ts";
-import { probeTag, type Operation, type Stated } from "./operation.ts";
+import { probeTag, type Stated } from "./operation.ts";
 import { readerOf, type Input } from "./read.ts";
 import type { Route } from "./route.ts";
 
@@ -52,7 +52,23 @@ function serve(
       gone: reads ? delivery.hungUp : undefined,
       ...(kind === "first" && { line: "lease" }),
     });
-    const call = callOf(c, input, delivery, { deps: own, app });
+    const caller = c.get("caller");
+    const call: Call<Stated> & { caller: Caller | undefined; tenant: string | undefined } = {
+      ...(input as Pick<Call<Stated>, keyof Input>),
+      deps: own,
+      caller,
+      tenant: caller?.tenant,
+      get trace() {
+        return traceOf(c, deps);
+      },
+      repeated: undefined,
+      context: c,
+      // Only a few routes ask, so nothing is made for the others.
+      get itself() {
+        return itselfOf(c, app, call.trace);
+      },
+      hungUp: delivery.hungUp,
+    };
     const runOnce = (repeated: ActRow | undefined) => {
       call.repeated = repeated;
       return run(call);
@@ -100,34 +116,6 @@ function serve(
 function depsFor(c: ApiContext, deps: RouteDeps, context: Omit<TenantContext, "tenant"> = {}): RouteDeps {
   const tenant = c.get("caller")?.tenant;
   return tenant === undefined ? deps : { ...deps, database: forTenant(deps.database, { tenant, ...context }) };
-}
-
-type Asker = { caller: Caller | undefined; tenant: string | undefined };
-type Around = { deps: RouteDeps; app: Hono<ApiEnv> };
-
-function callOf(c: ApiContext, input: Input, delivery: Delivery, { deps, app }: Around): Call<Stated> {
-  const caller = c.get("caller");
-  const call: Call<Stated> & Asker = {
-    deps,
-    caller,
-    tenant: caller?.tenant,
-    path: input.path as Call<Stated>["path"],
-    query: input.query as Call<Stated>["query"],
-    body: input.body as Call<Stated>["body"],
-    bytes: input.bytes,
-    get trace() {
-      return traceOf(c, deps);
-    },
-    idempotency_key: input.idempotency_key as Call<Stated>["idempotency_key"],
-    repeated: undefined,
-    context: c,
-    // Only a few routes ask, so nothing is made for the others.
-    get itself() {
-      return itselfOf(c, app, call.trace);
-    },
-    hungUp: delivery.hungUp,
-  };
-  return call;
 }
 
 /** A malformed header is as good as none, as W3C Trace Context says. */

@@ -12,7 +12,7 @@ import { OtherCallerError } from "../access/authenticate.ts";
 import { charge } from "../access/charge.ts";
 import { requireOwnHeader, sessionCookie, sessionHashOf } from "../access/cookie.ts";
 import type { Told } from "../audit/told.ts";
-import { ProblemError } from "../http/answers/problem.ts";
+import { ProblemError, temporary, unauthorized } from "../http/answers/problem.ts";
 import type { ApiContext, Caller } from "../http/context.ts";
 import { networkOf } from "../http/input/address.ts";
 import type { RouteDeps } from "../route/deps.ts";
@@ -120,7 +120,8 @@ const open = route(
       token_id === undefined ? undefined : await openSession({ ...deps, ...own }, { tenant, token_id }, had);
     if (!holder || token_id === undefined || !opened) {
       spendAttempt(deps, networkOf(c));
-      throw notSignedIn();
+      // The same for every reason, so that no guess is told how far it came.
+      throw unauthorized("This is not a token that can sign in here");
     }
     if (had !== undefined) authenticator.forgetSession(had);
     const { session: text, expires_in_ms: ends_in_ms } = opened;
@@ -212,14 +213,10 @@ function spendAttempt({ signInPermits, observe }: RouteDeps, network: string): v
   const [permit] = signInPermits(network, [1], attempts);
   if (permit?.allowed) return;
   observe({ event: "sign_in_throttled", network });
-  throw new ProblemError("rate_limited", "Too many attempts to sign in from this address; try again later", {
-    headers: { "retry-after": String(Math.ceil((permit?.retry_after_ms ?? attempts.period_ms) / 1_000)) },
-  });
-}
-
-/** The same for every reason, so that no guess is told how far it came. */
-function notSignedIn(): ProblemError {
-  return new ProblemError("unauthorized", "This is not a token that can sign in here", {
-    headers: { "www-authenticate": 'Bearer realm="atlasqueue"' },
-  });
+  const { retry_after_ms } = permit ?? { retry_after_ms: attempts.period_ms };
+  throw temporary(
+    "rate_limited",
+    "Too many attempts to sign in from this address; try again later",
+    retry_after_ms / 1_000,
+  );
 }

@@ -19,7 +19,7 @@ import {
 } from "@atlasqueue/core/internal";
 import { z } from "zod";
 import { allows } from "../access/caller.ts";
-import { invalid, ProblemError } from "../http/answers/problem.ts";
+import { invalid, ProblemError, unauthorized } from "../http/answers/problem.ts";
 import type { Caller } from "../http/context.ts";
 import { exampleId } from "../route/examples.ts";
 import { ok } from "../route/answers.ts";
@@ -160,9 +160,7 @@ function shown(outcome: CreateTokenOutcome | RotateTokenOutcome, asked_seconds?:
       throw invalid([{ pointer: "/expires_in_seconds", message }]);
     }
     case "maker_gone":
-      throw new ProblemError("unauthorized", "The token was revoked or has expired", {
-        headers: { "www-authenticate": 'Bearer realm="atlasqueue", error="invalid_token"' },
-      });
+      throw unauthorized("The token was revoked or has expired", true);
     default:
       return outcome satisfies never;
   }

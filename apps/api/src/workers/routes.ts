@@ -1,6 +1,6 @@
 import { workerList, type Worker } from "@atlasqueue/contract";
 import { SignalUnavailableError, type SeenWorker } from "@atlasqueue/core/internal";
-import { ProblemError } from "../http/answers/problem.ts";
+import { temporary } from "../http/answers/problem.ts";
 import { ok } from "../route/answers.ts";
 import { route } from "../route/route.ts";
 
@@ -42,7 +42,7 @@ export const workerRoutes = [listWorkers];
 function tellAway(error: unknown): never {
   if (!(error instanceof SignalUnavailableError)) throw error;
   const detail = "Workers announce themselves there. Jobs are taken and run all the same";
-  throw new ProblemError("signal_unavailable", detail, { headers: { "retry-after": "1" } });
+  throw temporary("signal_unavailable", detail);
 }
 
 function showWorker({ id, host, pid, queues, handlers, concurrency, active, last_seen, state }: SeenWorker): Worker {

@@ -4,7 +4,7 @@ import type { Socket } from "node:net";
 import type { OpenQueueError, ProblemKind } from "@atlasqueue/contract";
 import { hasTime } from "../body/arriving.ts";
 import { isOpenQueuePath } from "./detail.ts";
-import { problemBody, problemContentType } from "./problem.ts";
+import { aboutProblem, problemContentType, ProblemError } from "./problem.ts";
 
 /**
  * Answer what never became a request: bytes that are not HTTP, too many headers, or a client that stalls. For the
@@ -16,7 +16,7 @@ export function answerClientError(error: NodeJS.ErrnoException, stream: unknown)
   // In the middle of an answer another one would be taken for part of it.
   if (!socket.writable || socket._httpMessage?.headersSent) return void socket.destroy();
   const [kind, detail] = problemOf(error.code);
-  const body = problemBody(kind, detail, randomUUID());
+  const body = { ...aboutProblem(new ProblemError(kind, detail)), instance: randomUUID() };
   // If only its body is missing, its headers have arrived.
   const is_ours = !isOpenQueuePath(socket._httpMessage?.req.url ?? "");
   const text = JSON.stringify(is_ours ? body : ({ detail } satisfies OpenQueueError));

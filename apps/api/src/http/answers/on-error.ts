@@ -14,7 +14,7 @@ import { routePath } from "hono/route";
 import { answerError } from "./answer-error.ts";
 import type { ApiContext } from "../context.ts";
 import { senderOf } from "../sender.ts";
-import { internal, noRoom, ProblemError, storageFull, tooManyQueues, unavailable } from "./problem.ts";
+import { internal, ProblemError, temporary, unavailable } from "./problem.ts";
 
 /** PostgreSQL's codes for a character that the database's encoding lacks, or that no text may have. */
 const unstorable_text = new Set<unknown>(["22P05", "22021"]);
@@ -34,8 +34,8 @@ export function problemOf(deps: { observe: Observe; logger: Logger }, error: unk
   if (hadNoRoom(error)) return cameAfterAPart(error) ? maybeDone(error.message) : noRoom(error);
   if (unstorable_text.has((error as { code?: unknown } | undefined)?.code))
     return new ProblemError("validation", "The database cannot store a character of the request");
-  if (error instanceof TooManyQueuesError) return tooManyQueues(error);
-  if (error instanceof StorageFullError) return storageFull(error);
+  if (error instanceof TooManyQueuesError) return temporary("too_many_queues", error.message, unused_queues_seconds);
+  if (error instanceof StorageFullError) return temporary("storage_full", error.message, storage_seconds);
   if (error instanceof LeaseTokenUsedError)
     return new ProblemError(
       "lease_token_used",
@@ -51,6 +51,13 @@ export function problemOf(deps: { observe: Observe; logger: Logger }, error: unk
   deps.logger.error({ event: "http_error", ...senderOf(c), err: error }, "http_error");
   return internal();
 }
+
+/** How often unused queues are forgotten about, and what a tenant stores is looked at. */
+const [unused_queues_seconds, storage_seconds] = [60, 10];
+
+/** Says what is full, and whether the caller's own requests fill it. */
+const noRoom = ({ message, share }: { message: string; share?: boolean }) =>
+  temporary(share ? "share_used" : "no_room", message);
 
 const locked = "Another transaction has what it needs locked; try again";
 const readOnly = "The database is read-only: it takes no writes";

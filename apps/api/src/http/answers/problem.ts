@@ -1,5 +1,4 @@
 import { problems, problemType, type Fault, type Problem, type ProblemKind } from "@atlasqueue/contract";
-import type { NoRoomError, StorageFullError, TooManyQueuesError } from "@atlasqueue/core/internal/http";
 import { answerText } from "./answer.ts";
 
 export type ProblemExtras = {
@@ -44,24 +43,19 @@ export function leaseLost(): ProblemError {
   );
 }
 
-/** The database is unavailable: try again soon. */
-export function unavailable(detail: string, maybe_done = false): ProblemError {
-  return new ProblemError("unavailable", detail, { maybe_done, headers: { "retry-after": "1" } });
+/** One that is over soon: it says in how many seconds to try again. */
+export function temporary(kind: ProblemKind, detail: string, seconds = 1, extras: ProblemExtras = {}): ProblemError {
+  return new ProblemError(kind, detail, { ...extras, headers: { "retry-after": String(Math.ceil(seconds)) } });
 }
 
-/** Says what is full, and whether the caller's own requests fill it. */
-export function noRoom({ message, share }: Pick<NoRoomError, "message"> & { share?: boolean }): ProblemError {
-  return new ProblemError(share ? "share_used" : "no_room", message, { headers: { "retry-after": "1" } });
-}
+/** The database is unavailable. */
+export const unavailable = (detail: string, maybe_done = false): ProblemError =>
+  temporary("unavailable", detail, 1, { maybe_done });
 
-/** Unused queues are forgotten about once a minute. */
-export function tooManyQueues({ message }: TooManyQueuesError): ProblemError {
-  return new ProblemError("too_many_queues", message, { headers: { "retry-after": "60" } });
-}
-
-/** What a tenant stores is looked at every ten seconds. */
-export function storageFull({ message }: StorageFullError): ProblemError {
-  return new ProblemError("storage_full", message, { headers: { "retry-after": "10" } });
+/** No token, or no valid one. The challenge says "invalid_token" only to a caller who showed one (RFC 6750 §3.1). */
+export function unauthorized(detail: string, showed_one = false): ProblemError {
+  const challenge = `Bearer realm="atlasqueue"${showed_one ? ', error="invalid_token"' : ""}`;
+  return new ProblemError("unauthorized", detail, { headers: { "www-authenticate": challenge } });
 }
 
 /** Our own mistake. Log the cause under the request id: the client learns nothing else. */
@@ -69,22 +63,18 @@ export function internal(): ProblemError {
   return new ProblemError("internal", "Internal error. Search the server log for this request id.");
 }
 
-export function problemBody(kind: ProblemKind, detail: string, request_id: string): Problem {
+/** What it is, as in every answer about it. */
+export function aboutProblem({ kind, message, extras: { errors, maybe_done } }: ProblemError) {
   const { title, status } = problems[kind];
-  return { type: problemType(kind), title, status, detail, instance: request_id };
+  const more = { ...(errors && { errors }), ...(maybe_done && { maybe_done: true as const }) };
+  return { type: problemType(kind), title, status, detail: message, ...more };
 }
 
 export const problemContentType = "application/problem+json";
 
 /** @example return answerProblem(c.get("request_id"), new ProblemError("not_found", "There is no such job")); */
-export function answerProblem(
-  request_id: string,
-  { kind, message, extras }: ProblemError,
-  headers?: Record<string, string>,
-): Response {
-  const body = problemBody(kind, message, request_id);
-  if (extras.errors) body.errors = extras.errors;
-  if (extras.maybe_done) body.maybe_done = true;
-  const text = JSON.stringify(body);
-  return answerText(request_id, body.status, text, problemContentType, { ...headers, ...extras.headers });
+export function answerProblem(request_id: string, problem: ProblemError, headers?: Record<string, string>): Response {
+  const body: Problem = { ...aboutProblem(problem), instance: request_id };
+  const all = { ...headers, ...problem.extras.headers };
+  return answerText(request_id, body.status, JSON.stringify(body), problemContentType, all);
 }

@@ -1,4 +1,4 @@
-import { pointerSegment, validate, type Fault } from "@atlasqueue/contract";
+import { pointerSegment, validate } from "@atlasqueue/contract";
 import type { z } from "zod";
 import type { ApiContext } from "../context.ts";
 import { isText } from "./path.ts";
@@ -17,18 +17,16 @@ const parameters_max = 100;
 export function readQuery<S extends z.ZodObject>(c: ApiContext, schema: S): z.output<S> {
   const given = parameters(c);
   const named = new Map(given);
-  if (named.size < given.length) throw invalid(repeated(given).map((name) => fault(name, "was sent more than once")));
+  if (named.size < given.length) {
+    const again = given.filter(([name], at) => given.findIndex(([other]) => other === name) < at);
+    const names = [...new Set(again.map(([name]) => name))].slice(0, 20);
+    throw invalid(
+      names.map((name) => ({ pointer: `query:${pointerSegment(name)}`, message: "was sent more than once" })),
+    );
+  }
   const checked = validate(schema, Object.fromEntries(named));
   if (checked.kind === "valid") return checked.value;
   throw invalid(checked.faults.map(({ pointer, message }) => ({ pointer: `query:${pointer.slice(1)}`, message })));
-}
-
-/** The first twenty names that come more than once. */
-function repeated(given: readonly [name: string, value: string][]): string[] {
-  const seen = new Set<string>();
-  const again = new Set<string>();
-  for (const [name] of given) (seen.has(name) ? again : seen).add(name);
-  return [...again].slice(0, 20);
 }
 
 function parameters(c: ApiContext): [name: string, value: string][] {
@@ -42,8 +40,4 @@ function parameters(c: ApiContext): [name: string, value: string][] {
   if (given.length > parameters_max)
     throw new ProblemError("malformed_request", `The query may have ${parameters_max} parameters at most`);
   return given;
-}
-
-function fault(name: string, message: string): Fault {
-  return { pointer: `query:${pointerSegment(name)}`, message };
 }

@@ -1,6 +1,6 @@
-import { problems, problemType, type LastLine, type RefusedLine, type TakenLine } from "@atlasqueue/contract";
+import type { LastLine, RefusedLine, TakenLine } from "@atlasqueue/contract";
 import type { EnqueueOutcome } from "@atlasqueue/core/internal/http";
-import type { ProblemError } from "../../http/answers/problem.ts";
+import { aboutProblem, type ProblemError } from "../../http/answers/problem.ts";
 import { keyMismatch, uniqueConflict } from "../single-refusals.ts";
 
 /** Why a stream ends. */
@@ -25,22 +25,14 @@ export function takenOrRefused(line: number, outcome: EnqueueOutcome): string {
 }
 
 export function refused(line: number, problem: ProblemError): string {
-  return asLine({ line, error: shown(problem) } satisfies RefusedLine);
+  return asLine({ line, error: aboutProblem(problem) } satisfies RefusedLine);
 }
 
 /** The last line of an answer. */
 export function ended(ending: Ending, answered: number): string {
   const { end } = ending;
   if (end !== "failed") return asLine({ end, answered } satisfies LastLine);
-  const { problem } = ending;
-  const error = { ...shown(problem), ...(problem.extras.maybe_done && { maybe_done: true as const }) };
-  return asLine({ end, answered, error } satisfies LastLine);
-}
-
-/** Without the request's id, which is in the header of all of them. */
-function shown({ kind, message, extras: { errors } }: ProblemError) {
-  const { title, status } = problems[kind];
-  return { type: problemType(kind), title, status, detail: message, ...(errors && { errors }) };
+  return asLine({ end, answered, error: aboutProblem(ending.problem) } satisfies LastLine);
 }
 
 const asLine = (value: object) => `${JSON.stringify(value)}\n`;
