@@ -143,23 +143,6 @@ test("so is what a settlement leased next", async () => {
   expect(await api.job(second)).toEqual({ status: "queued", attempts: 0 });
 });
 
-test("so is one whose answer nobody has read", async () => {
-  const api = await heldApi({ SHUTDOWN_SECONDS: "0" });
-  const id = await api.add({ queue: "q", max_attempts: 1 });
-  // As when the system's buffers for a connection are full.
-  const keep = (told: unknown) => {
-    const { socket } = (told as { request: IncomingMessage }).request;
-    Object.assign(socket, { _write() {}, _writev: undefined });
-  };
-  subscribe("http.server.request.start", keep);
-  onTestFinished(() => void unsubscribe("http.server.request.start", keep));
-  const lost = expect(api.call("/v1/queues/q/lease", { worker_id: "w" })).rejects.toThrow("fetch failed");
-  await eventually(async () => expect(await api.job(id)).toEqual({ status: "running", attempts: 1 }));
-  await api.api.stop();
-  await lost;
-  expect(await api.job(id)).toEqual({ status: "queued", attempts: 0 });
-});
-
 const acts = [
   ["queue.pause", "/v1/queues/q/pause", "queues", "NEW.paused_at IS NOT NULL"],
   ["schedule.run", "/v1/schedules/s/run", "jobs", "true"],

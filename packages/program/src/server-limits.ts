@@ -8,9 +8,6 @@ import { withinHeap } from "@atlasqueue/core/internal/program";
  */
 export type ServerTimeouts = { headers_ms: number; request_ms: number; check_interval_ms: number; stalled_ms: number };
 
-/** What any port of ours is bounded by: Node's options for the server, its `timeout`, and how many connections it takes. */
-export type ServerLimits = { options: ServerOptions; stalled_ms: number; connections_max: number };
-
 const defaultTimeouts: ServerTimeouts = {
   headers_ms: 10_000,
   request_ms: 20_000,
@@ -33,7 +30,7 @@ const own_files = 100;
 const files_default = 1_024;
 
 /**
- * The bounds of a server, whatever it serves. `connectionsMax` is lowered to what the heap and the files that this
+ * What any port of ours is bounded by: Node's options for the server, its `timeout`, and how many connections it takes. `connectionsMax` is lowered to what the heap and the files that this
  * process may open allow: without a file left, it could not reach PostgreSQL either.
  *
  * @example
@@ -49,7 +46,7 @@ export function serverLimits({
   keepAliveMs?: number | undefined;
   connectionsMax?: number | undefined;
   filesMax?: number;
-} = {}): ServerLimits {
+} = {}) {
   const set = { ...defaultTimeouts, ...timeouts };
   const left = Math.floor(Math.max(filesMax / 4, Math.min(filesMax * 0.75, filesMax - own_files)));
   return {
@@ -59,7 +56,7 @@ export function serverLimits({
       connectionsCheckingInterval: set.check_interval_ms,
       keepAliveTimeout: keepAliveMs,
       maxHeaderSize: header_bytes_max,
-    },
+    } satisfies ServerOptions,
     stalled_ms: set.stalled_ms,
     connections_max: Math.min(left, withinHeap(connectionsMax, connections_heap)),
   };

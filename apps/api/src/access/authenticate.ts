@@ -2,7 +2,7 @@ import type { Deps } from "@atlasqueue/core/internal";
 import { findTokens, hashToken, isTokenText } from "@atlasqueue/core/internal/http";
 import type { ApiContext, Authenticator, Caller } from "../http/context.ts";
 import { ProblemError, unauthorized } from "../http/answers/problem.ts";
-import { sentTwice } from "../http/input/sent-twice.ts";
+import { sentTwice } from "../http/input/headers.ts";
 import { anybody } from "./caller.ts";
 import { meansToken, requireOwnHeader, sessionHashOf } from "./cookie.ts";
 import { createTokenCache, type Known } from "./token-cache.ts";

@@ -2,7 +2,7 @@ import { hashToken, isSessionText } from "@atlasqueue/core/internal/http";
 import { generateCookie, getCookie } from "hono/cookie";
 import type { ApiContext } from "../http/context.ts";
 import { ProblemError } from "../http/answers/problem.ts";
-import { reading } from "../middleware/origin-guard.ts";
+import { reading } from "../middleware/guards.ts";
 
 const name = "atlasqueue_session";
 

@@ -1,6 +1,6 @@
 import type { AuditAction } from "@atlasqueue/contract";
 import type { Act } from "@atlasqueue/core/internal/http";
-import { actorOf } from "../access/actor.ts";
+import { actorOf } from "../access/caller.ts";
 import type { ApiContext, Caller } from "../http/context.ts";
 import type { Operation } from "../route/operation.ts";
 import type { Input } from "../route/read.ts";

@@ -9,7 +9,7 @@ import {
   type Replay,
 } from "@atlasqueue/contract";
 import { createReplay, previewReplay, showReplay } from "@atlasqueue/core/internal/http";
-import { actorOf } from "../access/actor.ts";
+import { actorOf } from "../access/caller.ts";
 import { whichOf } from "../audit/told.ts";
 import { ProblemError } from "../http/answers/problem.ts";
 import type { RouteDeps } from "../route/deps.ts";

@@ -15,7 +15,7 @@ import { noBody } from "../route/operation.ts";
 import { jobPath, ok } from "../route/answers.ts";
 import { route } from "../route/route.ts";
 import { refused } from "./refused.ts";
-import { showRetried } from "./retried.ts";
+import { showRetried } from "./show-known.ts";
 
 export const edit = route(
   {

@@ -1,5 +1,5 @@
 import type { SubmitJob } from "@atlasqueue/contract";
-import { requireSmall } from "../http/body/require-small.ts";
+import { requireSmall } from "../http/body/body.ts";
 import type { RouteDeps } from "../route/deps.ts";
 
 type Admitting = Pick<RouteDeps, "queueBound" | "storageQuota" | "payload_bytes_max">;

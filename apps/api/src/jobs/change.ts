@@ -6,7 +6,7 @@ import { noBody } from "../route/operation.ts";
 import { jobPath, ok } from "../route/answers.ts";
 import { route } from "../route/route.ts";
 import { refused } from "./refused.ts";
-import { showRetried } from "./retried.ts";
+import { showRetried } from "./show-known.ts";
 
 const underKey =
   "Sent again with the same `Idempotency-Key`, it changes nothing more: the answer is the job as it is then.";

@@ -9,8 +9,10 @@ import {
   listJobsQuery,
   type AttemptList,
   type JobWithParents,
+  listParentsQuery,
+  parentPage,
 } from "@atlasqueue/contract";
-import { parentsOf } from "@atlasqueue/core/internal";
+import { parentsOf, parentsPage } from "@atlasqueue/core/internal";
 import {
   withPriority,
   explainJob,
@@ -21,6 +23,7 @@ import {
   searchJobs,
   showJob,
   type PageRow,
+  findJob,
 } from "@atlasqueue/core/internal/http";
 import { unknownJob } from "../http/answers/problem.ts";
 import { exampleId, exampleJob, exampleParents } from "../route/examples.ts";
@@ -146,4 +149,31 @@ export const explain = route(
     problems: ["not_found"],
   },
   async ({ deps, tenant, path: { id } }) => (await explainJob(deps, tenant, id)) ?? unknownJob(),
+);
+
+const items = Object.entries(exampleParents.parents).map(([ref, parent]) => ({ ref, ...parent }));
+
+export const parents = route(
+  {
+    at: "GET /v1/jobs/{id}/parents",
+    id: "listParents",
+    tag: "Jobs",
+    summary: "List a job's parents",
+    description:
+      "With their results, in the order of the request. A page ends after about 1 MiB of results. One with " +
+      "`result_gone` was removed, or its result was, as it was from before the flow and its time had come.",
+    scope: "read",
+    request: { path: jobPath, query: listParentsQuery },
+    answers: ok("A page. It may be short and still have a `next_cursor`; null means there is no more.", parentPage, {
+      items,
+      next_cursor: null,
+    }),
+    problems: ["not_found"],
+  },
+  async ({ deps, tenant, path: { id }, query: { limit, cursor } }) => {
+    const page = deps.cursors.page({ list: "parents", tenant, filter: { id } }, cursor);
+    const { items: found, next } = await parentsPage(deps, tenant, id, Number(page.after ?? 0), limit);
+    if (found.length === 0 && !(await findJob(deps, tenant, id))) unknownJob();
+    return { items: found, next_cursor: page.next(next?.toString()) };
+  },
 );

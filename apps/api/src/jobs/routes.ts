@@ -1,7 +1,6 @@
 import { bulk, edit, remove } from "./acts.ts";
 import { cancel, retry } from "./change.ts";
-import { parents } from "./parents.ts";
-import { attempts, explain, get, list } from "./read.ts";
+import { parents, attempts, explain, get, list } from "./read.ts";
 import { submitBatch } from "./submit-batch.ts";
 import { submitStream } from "./stream/submit-stream.ts";
 import { submit } from "./submit.ts";

@@ -13,28 +13,13 @@ export async function submitDependent(deps: RouteDeps, job: FlowJob): Promise<En
   const faults = flowFaults({ jobs: [{ ...job, idempotency_key: undefined }] });
   if (faults.length > 0) throw invalid(faults.map(ofSingle));
   const outcome = await deps.submitter.submitFlow({ jobs: [{ ...job, fingerprint: tiesOf(job) }] });
-  switch (outcome.kind) {
-    case "stored": {
-      const [only] = outcome.outcomes;
-      if (!only) throw new Error("a stored job has no outcome");
-      return only;
-    }
-    case "mismatch":
-      return { kind: "mismatch" };
-    case "conflict":
-      return { kind: "conflict", job_id: outcome.places[0]?.job_id ?? "" };
-    case "unknown_parents":
-      throw invalid(
-        outcome.places.slice(0, 20).map(({ nth, id }): Fault => {
-          return {
-            pointer: `/depends_on/${nth}`,
-            message: `must be the id of a job that exists; got ${showValue(id)}`,
-          };
-        }),
-      );
-    default:
-      return outcome satisfies never;
-  }
+  if (outcome.kind === "unknown_parents") throw invalid(outcome.places.slice(0, 20).map(unknownParent));
+  if (outcome.kind === "conflict") return { kind: "conflict", job_id: outcome.places[0]?.job_id ?? "" };
+  return outcome.kind === "mismatch" ? outcome : (outcome.outcomes[0] as EnqueueOutcome);
 }
 
 const ofSingle = ({ pointer, message }: Fault): Fault => ({ pointer: pointer.replace("/jobs/0", ""), message });
+
+const unknownParent = ({ nth, id }: { nth: number; id: string }): Fault => {
+  return { pointer: `/depends_on/${nth}`, message: `must be the id of a job that exists; got ${showValue(id)}` };
+};

@@ -3,7 +3,7 @@ import { showJob } from "@atlasqueue/core/internal/http";
 import { exampleJob, exampleSubmission } from "../route/examples.ts";
 import { route } from "../route/route.ts";
 import { admitJobs } from "./admit-jobs.ts";
-import { keyMismatch, uniqueConflict } from "./single-refusals.ts";
+import { keyMismatch, uniqueConflict } from "./refused.ts";
 import { showKnown } from "./show-known.ts";
 import { submitDependent } from "./submit-dependent.ts";
 

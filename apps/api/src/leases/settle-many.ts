@@ -8,7 +8,7 @@ import {
   type RemoteOutcome,
 } from "@atlasqueue/core/internal/http";
 import { invalid } from "../http/answers/problem.ts";
-import { requireSmall } from "../http/body/require-small.ts";
+import { requireSmall } from "../http/body/body.ts";
 import { exampleId, exampleToken } from "../route/examples.ts";
 import { ok } from "../route/answers.ts";
 import { route } from "../route/route.ts";

@@ -8,6 +8,8 @@ import {
   releaseRequest,
   type AckRequest,
   type Job,
+  releaseLeaseAnswer,
+  releaseLeaseRequest,
 } from "@atlasqueue/contract";
 import { flowOf } from "@atlasqueue/core/internal";
 import {
@@ -20,10 +22,11 @@ import {
   type Ack,
   type Nack,
   type RemoteOutcome,
+  releaseLease as releaseOf,
 } from "@atlasqueue/core/internal/http";
 import { requireScope } from "../access/guard.ts";
 import { unknownJob } from "../http/answers/problem.ts";
-import { requireSmall } from "../http/body/require-small.ts";
+import { requireSmall } from "../http/body/body.ts";
 import type { RouteDeps } from "../route/deps.ts";
 import { exampleLockedUntil, exampleToken } from "../route/examples.ts";
 import { jobPath, ok } from "../route/answers.ts";
@@ -122,6 +125,25 @@ export const heartbeat = route(
     const outcome = await extend(deps, tenant, { id, ...body });
     return outcome.kind === "extended" ? { locked_until: outcome.locked_until.toISOString() } : refused(outcome);
   },
+);
+
+export const releaseLease = route(
+  {
+    at: "POST /v1/leases/release",
+    id: "releaseLease",
+    tag: "Leases",
+    summary: "Release all jobs of a lease",
+    description:
+      "For a worker that got no response to its lease, or to a settlement with `next`: all jobs leased under the " +
+      "`lease_token` that it sent are ready again, in their old place, and no attempt is counted. Nothing is leased under that " +
+      "token any more, even if the lease is still on its way. Repeat it until it succeeds: the second time it changes " +
+      "nothing. If another transaction has locked a job of it, the response is 503, and the others are released.",
+    scope: "work",
+    gate: "lease",
+    request: { body: { schema: releaseLeaseRequest, example: { lease_token } } },
+    answers: ok("How many jobs were released.", releaseLeaseAnswer, { released: 1 }),
+  },
+  async ({ deps, tenant, body }) => ({ released: await releaseOf(deps, tenant, body.lease_token) }),
 );
 
 /** Settle one job, and return its new state. */

@@ -1,5 +1,5 @@
 import type { Hono } from "hono";
-import { answerError } from "../http/answers/answer-error.ts";
+import { answerError } from "../http/answers/on-error.ts";
 import type { ApiContext, ApiEnv } from "../http/context.ts";
 import { ProblemError } from "../http/answers/problem.ts";
 

@@ -14,7 +14,7 @@ import {
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiResponseObject } from "zod-openapi";
 import { z } from "zod";
 import { idempotencyKey, lineTypes, tags, type Answer, isOncePerKey, type Operation } from "../route/operation.ts";
-import { problemAnswers } from "./problems.ts";
+import { header, problemAnswers } from "./problems.ts";
 import { version } from "../docs/version.ts";
 import { showSchema } from "./show-schema.ts";
 
@@ -159,8 +159,5 @@ function showAnswer({
   return answer;
 }
 
-function showHeaders(headers: Record<string, string> = {}, required: boolean) {
-  return Object.entries(headers).map(
-    ([name, description]) => [name, { description, required, schema: { type: "string" as const } }] as const,
-  );
-}
+const showHeaders = (headers: Record<string, string> = {}, required: boolean) =>
+  Object.entries(headers).map(([name, description]) => [name, header(description, required)] as const);

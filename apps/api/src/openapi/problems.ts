@@ -71,7 +71,7 @@ const detailContent = (kinds: ProblemKind[]) => ({
   },
 });
 
-const header = (description: string, required = true) => ({
+export const header = (description: string, required = true) => ({
   description,
   required,
   schema: { type: "string" } as const,

@@ -13,13 +13,12 @@ import { isUuid } from "@atlasqueue/core/internal";
 import { heartbeat as extend, settleRemote, type RemoteOutcome } from "@atlasqueue/core/internal/http";
 import { z } from "zod";
 import { refused, requireHeld } from "../jobs/refused.ts";
-import { requireSmall } from "../http/body/require-small.ts";
+import { requireSmall } from "../http/body/body.ts";
 import { exampleId, exampleLockedUntil, exampleOpenQueueJob, exampleToken } from "../route/examples.ts";
 import { jobPath, ok } from "../route/answers.ts";
 import { route } from "../route/route.ts";
 import { releaseIfGone } from "../leases/show-leases.ts";
-import { openQueueBackoff } from "./native.ts";
-import { showOpenQueueJob } from "./words.ts";
+import { openQueueBackoff, showOpenQueueJob } from "./words.ts";
 
 const work = { tag: "OpenQueue", scope: "work" } as const;
 const act = { ...work, gate: "lease", problems: ["not_found", "lease_lost"] } as const;

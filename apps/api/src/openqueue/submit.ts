@@ -11,7 +11,7 @@ import { ProblemError } from "../http/answers/problem.ts";
 import { admitJobs } from "../jobs/admit-jobs.ts";
 import { exampleId, exampleOpenQueueSubmission } from "../route/examples.ts";
 import { route } from "../route/route.ts";
-import { nativeRequest } from "./native.ts";
+import { nativeRequest } from "./words.ts";
 
 const submission = {
   tag: "OpenQueue",

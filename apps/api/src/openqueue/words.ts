@@ -5,8 +5,11 @@ import {
   type JsonObject,
   type OpenQueueJob,
   type OpenQueueStatus,
+  type OpenQueueSubmit,
+  type SubmitJob,
 } from "@atlasqueue/contract";
 import type { JobRow, PageRow } from "@atlasqueue/core/internal/http";
+import type { BackoffPolicy } from "@atlasqueue/core";
 
 const words: Record<JobStatus, OpenQueueStatus> = {
   scheduled: "pending",
@@ -61,4 +64,35 @@ export function showOpenQueueJob(row: JobRow | PageRow): OpenQueueJob {
 function retryCount({ status, attempts }: Pick<JobRow, "status" | "attempts">): number {
   const ended_with_run = status === "running" || status === "succeeded" || status === "dead";
   return ended_with_run ? Math.max(attempts - 1, 0) : attempts;
+}
+
+/** The type of every job that comes in here, as OpenQueue's have none: our workers register a handler for it. */
+const openQueueType = "openqueue";
+
+/** A retry waits min(2^retry_count, 300) s. */
+const backoff = { kind: "exponential", base_seconds: 1, max_seconds: 300 } as const;
+
+/** How long a nack here waits when the job does not say: to the second, so without jitter. */
+export const openQueueBackoff: BackoffPolicy = {
+  baseSeconds: backoff.base_seconds,
+  maxSeconds: backoff.max_seconds,
+  jitterMaxSeconds: 0,
+};
+
+/**
+ * An OpenQueue job as the request that would make it on /v1.
+ *
+ * @example
+ * nativeRequest({ queue_name: "mail", payload: {}, priority: 0, max_retries: 3 }).max_attempts; // 4
+ */
+export function nativeRequest(job: OpenQueueSubmit): SubmitJob {
+  return {
+    type: openQueueType,
+    queue: job.queue_name,
+    payload: job.payload,
+    priority: job.priority,
+    max_attempts: job.max_retries + 1,
+    run_at: job.run_at ?? undefined,
+    backoff,
+  };
 }

@@ -8,7 +8,7 @@ import {
   type Operation,
 } from "@atlasqueue/contract";
 import { createOperation, previewOperation, showOperation } from "@atlasqueue/core/internal/http";
-import { actorOf } from "../access/actor.ts";
+import { actorOf } from "../access/caller.ts";
 import { whichOf } from "../audit/told.ts";
 import { ProblemError } from "../http/answers/problem.ts";
 import type { CursorOf } from "../http/input/cursor.ts";

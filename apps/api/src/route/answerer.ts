@@ -1,8 +1,7 @@
 import { changedJob, jobReceipt } from "@atlasqueue/contract";
 import { allows } from "../access/caller.ts";
-import { answerEmpty, answerJson, answerText } from "../http/answers/answer.ts";
+import { answerEmpty, answerJson, answerText, answerStream, type Stream } from "../http/answers/answer.ts";
 import { answerFixed, type Fixed, type Text } from "../http/answers/cached.ts";
-import { answerStream, type Stream } from "../http/answers/stream.ts";
 import type { ApiContext } from "../http/context.ts";
 import type { Answer, Operation } from "./operation.ts";
 

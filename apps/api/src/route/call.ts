@@ -3,7 +3,7 @@ import type { ActRow } from "@atlasqueue/core/internal/http";
 import type { z } from "zod";
 import type { Needed } from "../access/caller.ts";
 import type { Fixed, Text } from "../http/answers/cached.ts";
-import type { Stream } from "../http/answers/stream.ts";
+import type { Stream } from "../http/answers/answer.ts";
 import type { Arriving } from "../http/body/arriving.ts";
 import type { ApiContext, Caller } from "../http/context.ts";
 import type { RouteDeps } from "./deps.ts";

@@ -3,11 +3,10 @@ import { showValue, validate, validateInParts, type Fault } from "@atlasqueue/co
 import { z } from "zod";
 import { invalid } from "../http/answers/problem.ts";
 import { arrivingBody } from "../http/body/arriving.ts";
-import { requireMedia } from "../http/body/media.ts";
-import { readJson } from "../http/body/body.ts";
+import { requireMedia, readJson } from "../http/body/body.ts";
 import { incomingOf, type ApiContext } from "../http/context.ts";
 import type { Weigh } from "../http/gate.ts";
-import { readIdempotencyKey } from "../http/input/idempotency-key.ts";
+import { readIdempotencyKey } from "../http/input/headers.ts";
 import { readQuery } from "../http/input/query.ts";
 import { lineTypes, type Operation } from "./operation.ts";
 

@@ -8,7 +8,7 @@ import { chargeMore } from "../access/charge.ts";
 import { createDelivery } from "../http/answers/delivery.ts";
 import { unavailable } from "../http/answers/problem.ts";
 import type { ApiContext, ApiEnv, Caller } from "../http/context.ts";
-import type { Stream } from "../http/answers/stream.ts";
+import type { Stream } from "../http/answers/answer.ts";
 import type { Weigh } from "../http/gate.ts";
 import { networkOf } from "../http/input/address.ts";
 import { answererOf } from "./answerer.ts";

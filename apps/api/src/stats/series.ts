@@ -1,5 +1,12 @@
-import { statsSeries, statsSeriesQuery, type StatsSeries } from "@atlasqueue/contract";
-import { readSeries } from "@atlasqueue/core/internal/http";
+import {
+  statsSeries,
+  statsSeriesQuery,
+  type StatsSeries,
+  throughput,
+  throughputQuery,
+  type Throughput,
+} from "@atlasqueue/contract";
+import { readSeries, readThroughput } from "@atlasqueue/core/internal/http";
 import { ok } from "../route/answers.ts";
 import { route } from "../route/route.ts";
 
@@ -39,4 +46,28 @@ export const series = route(
     answers: ok("The steps, oldest first, without gaps.", statsSeries, example),
   },
   ({ deps, tenant, query }) => readSeries(deps, tenant, query),
+);
+
+const steps = (jobs: number) => Array.from({ length: 20 }, () => jobs);
+
+const exampleThroughput: Throughput = {
+  step_seconds: 180,
+  from: "2030-01-31T12:00:00.000Z",
+  items: [{ queue: "mails", submitted: steps(122), succeeded: steps(120), failed: steps(3) }],
+};
+
+export const throughputRoute = route(
+  {
+    at: "GET /v1/stats/throughput",
+    id: "getThroughput",
+    tag: "Statistics",
+    summary: "Get the throughput of queues in the last hour",
+    description:
+      "For a small chart of each: jobs that were submitted, jobs that succeeded and attempts that failed, in 20 steps of " +
+      "three minutes, the last of which is under way. A queue without jobs has zeros.",
+    scope: "read",
+    request: { query: throughputQuery },
+    answers: ok("The queues, in the order asked for.", throughput, exampleThroughput),
+  },
+  ({ deps, tenant, query: { queues } }) => readThroughput(deps, tenant, queues),
 );

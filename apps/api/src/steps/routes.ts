@@ -1,5 +1,4 @@
-import { read } from "./read.ts";
-import { signal } from "./signal.ts";
+import { read, signal } from "./signal.ts";
 import { park, store } from "./work.ts";
 
 /** What handlers have done and wait for: for workers under a lease, and for those who send signals. */

@@ -5,14 +5,17 @@ import {
   sendSignalRequest,
   stepName,
   type SendSignalAnswer,
+  jobSteps,
+  type JobSteps,
 } from "@atlasqueue/contract";
-import { sendSignal } from "@atlasqueue/core/internal/http";
+import { sendSignal, findJobStepsText } from "@atlasqueue/core/internal/http";
 import { z } from "zod";
-import { ProblemError } from "../http/answers/problem.ts";
+import { ProblemError, unknownJob } from "../http/answers/problem.ts";
 import { refused } from "../jobs/refused.ts";
-import { requireSmall } from "../http/body/require-small.ts";
-import { ok } from "../route/answers.ts";
+import { requireSmall } from "../http/body/body.ts";
+import { ok, jobPath } from "../route/answers.ts";
 import { route } from "../route/route.ts";
+import { exampleLockedUntil } from "../route/examples.ts";
 
 type Input = { path: { name: string } };
 const ask = ({ path: { name } }: Input) => ({ detail: { signal: name } });
@@ -60,4 +63,30 @@ export const signal = route(
         return refused(outcome);
     }
   },
+);
+
+const content_type = "application/json";
+const example: JobSteps = {
+  steps: [{ name: "charge", result: { charge_id: "ch_17" }, attempt: 1, finished_at: exampleLockedUntil }],
+  signals: [{ name: "approved", payload: { by: "ada" }, sent_at: exampleLockedUntil }],
+  waits: [{ name: "approved", until: exampleLockedUntil }],
+};
+
+export const read = route(
+  {
+    at: "GET /v1/jobs/{id}/steps",
+    id: "listSteps",
+    tag: "Jobs",
+    summary: "List a job's steps and signals",
+    description:
+      "What its handler has done and keeps through retries, the signals it was sent, and those it waited for.",
+    scope: "read",
+    request: { path: jobPath },
+    answers: { 200: { description: "Each in its order.", schema: jobSteps, content_type, example } },
+    problems: ["not_found"],
+  },
+  async ({ deps, tenant, path: { id } }) => ({
+    body: (await findJobStepsText(deps, tenant, id)) ?? unknownJob(),
+    content_type,
+  }),
 );

@@ -12,7 +12,7 @@ import { park as parkJob, storeStep } from "@atlasqueue/core/internal";
 import { z } from "zod";
 import { ProblemError } from "../http/answers/problem.ts";
 import { refused } from "../jobs/refused.ts";
-import { requireSmall } from "../http/body/require-small.ts";
+import { requireSmall } from "../http/body/body.ts";
 import { exampleLockedUntil, exampleToken } from "../route/examples.ts";
 import { jobPath, ok } from "../route/answers.ts";
 import { route } from "../route/route.ts";

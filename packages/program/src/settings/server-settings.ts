@@ -1,6 +1,6 @@
 import type { BackoffPolicy, Retention } from "@atlasqueue/core";
 import { default_audit_hours } from "@atlasqueue/core/internal";
-import { keysOf, SettingError, type LogLevel, type RedisTls, type SignalKeys } from "@atlasqueue/core/internal/program";
+import { keysOf, SettingError } from "@atlasqueue/core/internal/program";
 import type { z } from "zod";
 import { redisSettings, redisTls } from "./redis-settings.ts";
 import { databaseSettings, databaseUrl, setting } from "./settings.ts";
@@ -16,14 +16,6 @@ export const serverSettings = {
   PAUSED_AT_START: setting.flag().default(false),
 };
 
-export type ServerConfig = {
-  database: { url: string; schema: string; connectionsMax: number; timeoutMs: number; preparedStatements: boolean };
-  /** Without it there are no signals between processes, and workers find jobs by their sweep. */
-  redis: { url: string; tls?: RedisTls; keys: SignalKeys } | undefined;
-  log_level: LogLevel;
-  paused_at_start: boolean;
-};
-
 type ServerValues = z.output<z.ZodObject<typeof serverSettings>> & {
   DATABASE_CONNECTIONS_MAX: number;
   DATABASE_TIMEOUT_SECONDS: number;
@@ -33,7 +25,7 @@ type ServerValues = z.output<z.ZodObject<typeof serverSettings>> & {
  * What those settings amount to; each program decides for itself how many connections it opens and how long a query may
  * take.
  */
-export function serverConfig(set: ServerValues): ServerConfig {
+export function serverConfig(set: ServerValues) {
   const own = keysOf(set.DATABASE_SCHEMA);
   const keys = { jobs: set.JOB_QUEUE_KEY ?? own.jobs, deadLetters: set.DLQ_KEY ?? own.deadLetters };
   if (isWithin(keys.jobs, keys.deadLetters) || isWithin(keys.deadLetters, keys.jobs))
@@ -50,11 +42,14 @@ export function serverConfig(set: ServerValues): ServerConfig {
       timeoutMs: set.DATABASE_TIMEOUT_SECONDS * 1_000,
       preparedStatements: set.DATABASE_PREPARED_STATEMENTS,
     },
+    /** Without it there are no signals between processes, and workers find jobs by their sweep. */
     redis: set.REDIS_URL === undefined ? undefined : { url: set.REDIS_URL, ...(tls && { tls }), keys },
     log_level: set.LOG_LEVEL,
     paused_at_start: set.PAUSED_AT_START,
   };
 }
+
+export type ServerConfig = ReturnType<typeof serverConfig>;
 
 /** Queues and tenants add parts to these names, each after a colon. */
 const isWithin = (name: string, other: string) => `${name}:`.startsWith(`${other}:`);
@@ -82,16 +77,15 @@ export const retentionSettings = {
   RESULT_TTL_SECONDS: setting.seconds(1, 315_360_000).optional(),
 };
 
-/** `result_ttl_seconds`: undefined keeps results as long as their jobs. */
-export type KeptFor = { retention: Retention; result_ttl_seconds: number | undefined };
-
-export function keptFor(set: z.output<z.ZodObject<typeof retentionSettings>>): KeptFor {
+export function keptFor(set: z.output<z.ZodObject<typeof retentionSettings>>) {
   return {
     retention: {
       succeededHours: set.RETENTION_SUCCEEDED_HOURS,
       deadHours: set.RETENTION_DEAD_HOURS,
       auditHours: set.RETENTION_AUDIT_HOURS,
-    },
+    } satisfies Retention,
+    /** Undefined keeps results as long as their jobs. */
     result_ttl_seconds: set.RESULT_TTL_SECONDS,
   };
 }
+export type KeptFor = ReturnType<typeof keptFor>;

@@ -37,18 +37,6 @@ export const telemetrySettings = {
   TRACE_CREATE_SPANS: setting.flag().default(true),
 };
 
-export type TelemetryConfig = {
-  /** Where the collector is, without the paths of the signals. */
-  endpoint: string;
-  protocol: (typeof protocols)[number];
-  /** Default: the program's own name. */
-  service_name: string | undefined;
-  sampler: { name: (typeof samplers)[number]; share: number };
-  metrics_ms: number;
-  child_attempts: ChildAttempts;
-  create_spans: boolean;
-};
-
 /**
  * The environment without OpenTelemetry's variables, unless they are for us: without an endpoint, they may be another
  * SDK's in the same process, and have values that ours does not take.
@@ -62,20 +50,20 @@ export function withOwnTelemetry(env: Record<string, string | undefined>): Recor
 }
 
 /** Undefined without an endpoint: then nothing is exported, and nothing loaded for it. */
-export function telemetryConfig(set: z.output<z.ZodObject<typeof telemetrySettings>>): {
-  telemetry: TelemetryConfig | undefined;
-} {
+export function telemetryConfig(set: z.output<z.ZodObject<typeof telemetrySettings>>) {
   const endpoint = set.OTEL_EXPORTER_OTLP_ENDPOINT;
   if (endpoint === undefined) return { telemetry: undefined };
-  return {
-    telemetry: {
-      endpoint: endpoint.replace(/\/+$/, ""),
-      protocol: set.OTEL_EXPORTER_OTLP_PROTOCOL,
-      service_name: set.OTEL_SERVICE_NAME,
-      sampler: { name: set.OTEL_TRACES_SAMPLER, share: set.OTEL_TRACES_SAMPLER_ARG },
-      metrics_ms: set.OTEL_METRIC_EXPORT_INTERVAL,
-      child_attempts: set.TRACE_CHILD_ATTEMPTS,
-      create_spans: set.TRACE_CREATE_SPANS,
-    },
+  const telemetry = {
+    /** Where the collector is, without the paths of the signals. */
+    endpoint: endpoint.replace(/\/+$/, ""),
+    protocol: set.OTEL_EXPORTER_OTLP_PROTOCOL,
+    /** Default: the program's own name. */
+    service_name: set.OTEL_SERVICE_NAME,
+    sampler: { name: set.OTEL_TRACES_SAMPLER, share: set.OTEL_TRACES_SAMPLER_ARG },
+    metrics_ms: set.OTEL_METRIC_EXPORT_INTERVAL,
+    child_attempts: set.TRACE_CHILD_ATTEMPTS,
+    create_spans: set.TRACE_CREATE_SPANS,
   };
+  return { telemetry };
 }
+export type TelemetryConfig = NonNullable<ReturnType<typeof telemetryConfig>["telemetry"]>;

@@ -1,5 +1,6 @@
 import { writeJson } from "@atlasqueue/core/internal/http";
 import type { ApiContext } from "../context.ts";
+import type { ProblemError } from "./problem.ts";
 
 /** What every answer carries. */
 export const everywhere = { "x-content-type-options": "nosniff", "cache-control": "no-store" };
@@ -29,7 +30,7 @@ export function answerEmpty(c: ApiContext): Response {
 export function answerText(
   request_id: string,
   status: number,
-  body: string | Uint8Array | null,
+  body: string | Uint8Array | Stream["body"] | null,
   content_type: string,
   headers?: Record<string, string>,
 ): Response {
@@ -42,4 +43,24 @@ export function answerText(
       ...headers,
     },
   });
+}
+
+/**
+ * An answer that goes on. Cancelling the body must end what feeds it. `end` is called when the caller hangs up, or with
+ * the refusal when their token ends: then the stream says so and ends.
+ */
+export type Stream = {
+  body: ReadableStream<Uint8Array>;
+  content_type: string;
+  end(refusal: ProblemError | undefined): void;
+};
+
+/** Proxies that collect answers before passing them on are asked not to. */
+const unbuffered = { "x-accel-buffering": "no" };
+
+export function answerStream(c: ApiContext, { body, content_type }: Stream): Response {
+  // Whoever asks for the head alone reads nothing of it.
+  if (c.req.method === "HEAD") void body.cancel();
+  const sent = c.req.method === "HEAD" ? null : body;
+  return answerText(c.get("request_id"), 200, sent, content_type, { ...unbuffered, ...c.get("limit_headers") });
 }

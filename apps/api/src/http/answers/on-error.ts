@@ -11,10 +11,12 @@ import {
   TooManyQueuesError,
 } from "@atlasqueue/core/internal/http";
 import { routePath } from "hono/route";
-import { answerError } from "./answer-error.ts";
 import type { ApiContext } from "../context.ts";
 import { senderOf } from "../sender.ts";
-import { internal, ProblemError, temporary, unavailable } from "./problem.ts";
+import { internal, ProblemError, temporary, unavailable, answerProblem, faultText } from "./problem.ts";
+import type { JsonRpcAnswer, ProblemKind } from "@atlasqueue/contract";
+import { answerText } from "./answer.ts";
+import { answerDetail, isOpenQueuePath } from "./detail.ts";
 
 /** PostgreSQL's codes for a character that the database's encoding lacks, or that no text may have. */
 const unstorable_text = new Set<unknown>(["22P05", "22021"]);
@@ -67,4 +69,23 @@ const maybeDone = (detail: string) => unavailable(`${detail}; it, or a part of i
 /** A failed connection to several addresses has a code and no message. */
 function textOf(error: Error & { code?: unknown }): string {
   return error.message || String(error.code);
+}
+
+/** JSON-RPC's codes for a text that is not JSON, and for JSON that is no message, such as a batch of the protocol 2025-03-26. */
+const rpcCodes: { [kind in ProblemKind]?: number } = { malformed_json: -32_700, validation: -32_600 };
+
+/** The one place where a problem becomes an answer: in the format of its path's surface. */
+export function answerError(c: ApiContext, problem: ProblemError): Response {
+  if (c.req.path === "/mcp" && isAboutMessage(problem)) return answerRpc(c, problem);
+  const answer = isOpenQueuePath(c.req.path) ? answerDetail : answerProblem;
+  return answer(c.get("request_id"), problem, c.get("limit_headers"));
+}
+
+const isAboutMessage = ({ kind, extras: { errors = [] } }: ProblemError) =>
+  rpcCodes[kind] !== undefined && !errors.some(({ pointer }) => pointer.startsWith("query:"));
+
+function answerRpc(c: ApiContext, { kind, message, extras: { errors } }: ProblemError): Response {
+  const error = { code: rpcCodes[kind] ?? 0, message: errors?.map(faultText).join("; ") ?? message };
+  const body = JSON.stringify({ jsonrpc: "2.0", id: null, error } satisfies JsonRpcAnswer);
+  return answerText(c.get("request_id"), 400, body, "application/json", c.get("limit_headers"));
 }

@@ -3,7 +3,6 @@ import { incomingOf, type ApiContext } from "../context.ts";
 import type { Weigh } from "../gate.ts";
 import { ProblemError } from "../answers/problem.ts";
 import { readBytes } from "./read-bytes.ts";
-import { requireMedia } from "./media.ts";
 
 /** A parsed body, and how many bytes it had. */
 export type JsonBody = { value: unknown; bytes: number };
@@ -87,4 +86,27 @@ function requireFew(body: unknown): void {
   if (keys <= json_keys_max && values <= json_values_max) return;
   const most = `${json_keys_max} keys and ${json_values_max} values of JSON at most`;
   throw new ProblemError("too_large", `The body may have ${most}; send more than one request`);
+}
+
+/** 415 unless the headers say one of these types, in UTF-8 and as it is. */
+export function requireMedia(c: ApiContext, accepted: readonly string[], kind: "not_json" | "not_lines"): void {
+  const type = c.req.header("content-type");
+  if (c.req.header("content-encoding") !== undefined)
+    throw new ProblemError(kind, "The body must be sent without a Content-Encoding");
+  if (type !== undefined && accepted.includes(type)) return;
+  const [media = "", ...parameters] = (type ?? "")
+    .toLowerCase()
+    .split(";")
+    .map((part) => part.trim());
+  const foreign = parameters.some((part) => part.startsWith("charset=") && !/^charset="?utf-?8"?$/.test(part));
+  if (accepted.includes(media) && !foreign) return;
+  const got = type === undefined ? "got none" : `got ${JSON.stringify(type.slice(0, 100))}`;
+  throw new ProblemError(kind, `Content-Type must be ${accepted.join(" or ")}, in UTF-8; ${got}`);
+}
+
+/** 413 for a part of a body that is too large to store. Counted as compact JSON, unless the body is small. */
+export function requireSmall(value: unknown, pointer: string, body_bytes: number, bytes_max: number): void {
+  if (value === undefined || body_bytes <= bytes_max || Buffer.byteLength(JSON.stringify(value)) <= bytes_max) return;
+  const message = `may have ${bytes_max} bytes of JSON at most; keep large data elsewhere and send where it is`;
+  throw new ProblemError("too_large", `${pointer} ${message}`, { errors: [{ pointer, message }] });
 }

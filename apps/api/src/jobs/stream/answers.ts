@@ -1,7 +1,7 @@
 import type { LastLine, RefusedLine, TakenLine } from "@atlasqueue/contract";
 import type { EnqueueOutcome } from "@atlasqueue/core/internal/http";
 import { aboutProblem, type ProblemError } from "../../http/answers/problem.ts";
-import { keyMismatch, uniqueConflict } from "../single-refusals.ts";
+import { keyMismatch, uniqueConflict } from "../refused.ts";
 
 /** Why a stream ends. */
 export type Ending = { end: Exclude<LastLine["end"], "failed"> } | { end: "failed"; problem: ProblemError };

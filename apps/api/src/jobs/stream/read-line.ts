@@ -1,8 +1,7 @@
 import { limits, submitLine, validate, type TraceContext } from "@atlasqueue/contract";
 import type { EnqueueOutcome, Submission } from "@atlasqueue/core/internal/http";
-import { parseJson } from "../../http/body/body.ts";
+import { parseJson, requireSmall } from "../../http/body/body.ts";
 import type { Line } from "../../http/body/lines.ts";
-import { requireSmall } from "../../http/body/require-small.ts";
 import { invalid, ProblemError } from "../../http/answers/problem.ts";
 
 /** A line that was read, and what became of it: its outcome, or what was thrown for it. */

@@ -1,6 +1,5 @@
 import { idempotencyKeyAccepts, parseIdempotencyKey, showValue, type Fault } from "@atlasqueue/contract";
-import type { ApiContext } from "../context.ts";
-import { sentTwice } from "./sent-twice.ts";
+import { type ApiContext, incomingOf } from "../context.ts";
 
 /** The request's key, or what is wrong with it. */
 export function readIdempotencyKey(c: ApiContext): string | Fault {
@@ -14,4 +13,11 @@ export function readIdempotencyKey(c: ApiContext): string | Fault {
 
 function fault(before: string, after = ""): Fault {
   return { pointer: "header:Idempotency-Key", message: `${before}${idempotencyKeyAccepts}${after}` };
+}
+
+/** Whether a header came more than once. For most, Node joins the values; for some, it drops all but the first. */
+export function sentTwice(c: ApiContext, name: string): boolean {
+  const raw = incomingOf(c)?.rawHeaders ?? [];
+  const isIt = (sent: string, at: number) => at % 2 === 0 && sent.length === name.length && sent.toLowerCase() === name;
+  return raw.filter(isIt).length > 1;
 }

@@ -1,7 +1,9 @@
 import { readTraceContext, type Tracing } from "@atlasqueue/contract";
 import type { Next } from "hono";
 import type { ApiContext } from "../http/context.ts";
-import { isProbe, templateOf } from "../http/input/path.ts";
+import { isProbe, templateOf, rawPath } from "../http/input/path.ts";
+import type { Observe } from "@atlasqueue/core";
+import { senderOf } from "../http/sender.ts";
 
 const path_chars_max = 200;
 
@@ -31,5 +33,22 @@ export function traceRequests(tracing: Tracing) {
     span.end(error);
     const told = { ...scheme, ...answer, ...(error && { "error.type": error.type }) };
     tracing.measure("http.server.request.duration", (performance.now() - began) / 1_000, told);
+  };
+}
+
+/** One `http_request` event per request, whatever its outcome; `http_probe` for a probe that was answered well. */
+export function accessLog(observe: Observe) {
+  return async (c: ApiContext, next: Next): Promise<void> => {
+    const start = performance.now();
+    await next();
+    observe({
+      event: isProbe(c.req.path) && c.res.ok ? "http_probe" : "http_request",
+      ...senderOf(c),
+      method: c.req.method,
+      path_template: templateOf(c),
+      path: rawPath(c).slice(0, path_chars_max),
+      status_code: c.res.status,
+      duration_ms: Math.round((performance.now() - start) * 1_000) / 1_000,
+    });
   };
 }

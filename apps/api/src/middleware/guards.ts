@@ -2,6 +2,7 @@ import { allowsHost, bareHost, type HostRule } from "@atlasqueue/program/hosts";
 import type { Next } from "hono";
 import type { ApiContext } from "../http/context.ts";
 import { ProblemError } from "../http/answers/problem.ts";
+import { isText, rawPath } from "../http/input/path.ts";
 
 /** Methods that change nothing. */
 export const reading = new Set(["GET", "HEAD", "OPTIONS"]);
@@ -43,4 +44,27 @@ function whyForeign(c: ApiContext): string {
     `Origin is ${origin}, but Host is ${new URL(c.req.url).host}. If a proxy in front of this API changes Host, ` +
     "let it pass Host on, or set PUBLIC_ORIGIN to this origin"
   );
+}
+
+/** 400 for a request addressed to a name this API does not answer to. */
+export function hostGuard(rule: HostRule | undefined) {
+  return (c: ApiContext, next: Next): Promise<void> => {
+    if (!allowsHost(rule, new URL(c.req.url).hostname))
+      throw new ProblemError(
+        "malformed_request",
+        "This API does not answer to the name in the Host header; ALLOWED_HOSTS adds names besides localhost",
+      );
+    return next();
+  };
+}
+
+/**
+ * 400 for a path whose escapes are not UTF-8, or hide a NUL: hono would pass them on, and the database would refuse
+ * them.
+ */
+export function pathGuard(c: ApiContext, next: Next): Promise<void> {
+  const path = rawPath(c);
+  if (path.includes("%") && (!isText(path) || path.includes("%00")))
+    throw new ProblemError("malformed_request", "The path has a % that is not followed by the code of a character");
+  return next();
 }
