@@ -2,11 +2,11 @@ import type { Logger } from "pino";
 import type { z } from "zod";
 import type { MemorySignal } from "@atlasqueue/core";
 import { SettingError } from "@atlasqueue/core/internal/program";
-import { createGathering } from "./gathering.ts";
 import { onHang, type HangWatch } from "./hang-watch.ts";
 import type { Launch } from "./launch.ts";
 import { openMember, type Ended, type MemberProcess } from "./member-process.ts";
 import type { FromMember } from "./messages.ts";
+import { createQuestions } from "./questions.ts";
 
 export type FleetConfig<About> = {
   processes: number;
@@ -46,6 +46,8 @@ const restart_ms_min = 250;
 const restart_ms_max = 10_000;
 /** A process that lived this long is restarted at once when it dies. */
 const healthy_ms_min = 30_000;
+/** Of a process, to what all are asked. */
+const answer_ms_max = 2_000;
 /** People may have resumed since. */
 const unpaused = { PAUSED_AT_START: "false" };
 
@@ -63,9 +65,14 @@ export function startFleet<About>(config: FleetConfig<About>): Fleet<About> {
   let speaking = false;
   let ended_count = 0;
   const { promise: finished, resolve: finish } = Promise.withResolvers<number>();
-  const gathering = createGathering();
+  const questions = createQuestions<string>(answer_ms_max);
   /** By their numbers. */
   const working: (MemberProcess | undefined)[] = [];
+  /** What all that are working say, in their order. */
+  const gather = async (): Promise<string[]> => {
+    const asked = working.map((each) => each && questions.ask((id) => each.send({ fleet: "ask", id })));
+    return (await Promise.all(asked)).filter((text) => text !== undefined);
+  };
   const members = Array.from({ length: processes }, (_, number) => keepRunning(number));
 
   function keepRunning(number: number) {
@@ -101,12 +108,10 @@ export function startFleet<About>(config: FleetConfig<About>): Fleet<About> {
         case "asks": {
           const asker = member;
           const { id } = message;
-          return void gathering
-            .ask(working.filter((each) => each !== undefined))
-            .then((texts) => asker?.send({ fleet: "said", id, texts }));
+          return void gather().then((texts) => asker?.send({ fleet: "said", id, texts }));
         }
         case "says":
-          return gathering.hear(message);
+          return questions.hear(message.id, message.text);
         default:
           message satisfies never;
       }

@@ -7,9 +7,13 @@ import { beatMs } from "./hang-watch.ts";
 import { heldLog } from "./held-log.ts";
 import { outliveParent, sharedSignal } from "./launch.ts";
 import { isToMember, type FromMember } from "./messages.ts";
+import { createQuestions } from "./questions.ts";
 
 /** What is still starting then is waited for no longer: it has no job, and a module may never be loaded to its end. */
 const start_ms_max = 5_000;
+
+/** Longer than the fleet waits for the answer of each process. */
+const gather_ms_max = 4_000;
 
 /** What a process of a fleet is given. */
 export type MemberParts = {
@@ -54,7 +58,7 @@ export async function runMember(start: (parts: MemberParts) => Promise<RunningMe
     })());
 
   const log = heldLog(logDestination());
-  const gathers = new Map<number, (texts: string[]) => void>();
+  const questions = createQuestions<string[]>(gather_ms_max);
   const fleet = parentChannel({
     hear(message) {
       if (peer.hear(message) || !isToMember(message)) return;
@@ -66,14 +70,13 @@ export async function runMember(start: (parts: MemberParts) => Promise<RunningMe
         case "ask":
           return void sayOwn(message.id);
         case "said":
-          return gathers.get(message.id)?.(message.texts);
+          return questions.hear(message.id, message.texts);
         default:
           message satisfies never;
       }
     },
     // Its parent is gone, and nothing else would stop it.
     closed() {
-      for (const resolve of gathers.values()) resolve([]);
       void program.then((running) => running?.orphaned?.()).catch(() => {});
       void stop();
     },
@@ -85,16 +88,7 @@ export async function runMember(start: (parts: MemberParts) => Promise<RunningMe
     const running = await program.catch(() => undefined);
     say({ member: "says", id, text: (await running?.says?.()) ?? "" });
   };
-  let gathered = 0;
-  const gather = () =>
-    new Promise<string[]>((resolve) => {
-      const id = (gathered += 1);
-      gathers.set(id, (texts) => {
-        gathers.delete(id);
-        resolve(texts);
-      });
-      say({ member: "asks", id });
-    });
+  const gather = async () => (await questions.ask((id) => say({ member: "asks", id }))) ?? [];
 
   outliveParent();
   process.on("SIGINT", () => {}).on("SIGHUP", () => {});
