@@ -13,7 +13,7 @@ import { createAuditor } from "./audit/auditor.ts";
 import { noAuthentication } from "./access/authenticate.ts";
 import { createRateLimiter } from "./access/rate-limiter.ts";
 import type { ApiEnv, Authenticator } from "./http/context.ts";
-import type { Trusts } from "./http/input/client-address.ts";
+import type { Trusts } from "./http/input/address.ts";
 import { createCursors } from "./http/input/cursor.ts";
 import { createGate, searches_max } from "./http/gate.ts";
 import { answerErrors } from "./http/answers/on-error.ts";

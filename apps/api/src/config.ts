@@ -15,7 +15,7 @@ import {
   withOwnTelemetry,
 } from "@atlasqueue/program";
 import { z } from "zod";
-import { trustedProxies } from "./http/input/client-address.ts";
+import { trustedProxies } from "./http/input/address.ts";
 
 /** Every environment variable the API reads. */
 export const apiSettings = z.object({

@@ -57,6 +57,5 @@ export * from "./tracing/trace-context.ts";
 export * from "./tracing/tracing.ts";
 export * from "./checks/shares.ts";
 export * from "./checks/validate.ts";
-export * from "./checks/validate-in-parts.ts";
 export * from "./wire/submit/unique.ts";
 export * from "./wire/worker.ts";

@@ -5,16 +5,6 @@ import type { FoundToken } from "@atlasqueue/core/internal/http";
 /** A caller whose token was found, and the token's id, for noting its use. */
 export type Known = Caller & { token_id: string; token_name: string };
 
-export type TokenCache = {
-  /**
-   * Whose token has this hash; undefined when it is no one's. At once for one looked up a moment ago. Rejects as the
-   * database does.
-   */
-  ask(hash: string): Known | undefined | Promise<Known | undefined>;
-  /** The next time, ask the database. */
-  forget(hash: string): void;
-};
-
 /** Counted from the moment of asking the database, so that a revoked token is refused everywhere within 5 s. */
 const trusted_ms = 4_500;
 const unknown_ms = 4_500;
@@ -36,7 +26,7 @@ const hashes_max = 500;
 export function createTokenCache(
   find: (hashes: readonly string[]) => Promise<Map<string, FoundToken>>,
   now: () => number = () => performance.now(),
-): TokenCache {
+) {
   // Oldest first, as each answer goes last.
   const known = new Map<string, { caller: Known; until: number }>();
   const unknown = new Map<string, number>();
@@ -63,7 +53,11 @@ export function createTokenCache(
   });
 
   return {
-    ask(hash) {
+    /**
+     * Whose token has this hash; undefined when it is no one's. At once for one looked up a moment ago. Rejects as the
+     * database does.
+     */
+    ask(hash: string): Known | undefined | Promise<Known | undefined> {
       const entry = known.get(hash);
       if (entry && entry.until > now()) return entry.caller;
       if ((unknown.get(hash) ?? -Infinity) > now()) return undefined;
@@ -73,7 +67,8 @@ export function createTokenCache(
       asked.set(hash, own);
       return own;
     },
-    forget: (hash) => void known.delete(hash),
+    /** The next time, ask the database. */
+    forget: (hash: string) => void known.delete(hash),
   };
 }
 

@@ -1,13 +1,6 @@
 import type { Deps } from "@atlasqueue/core/internal";
 import { noteTokenUse } from "@atlasqueue/core/internal/http";
 
-export type TokenUses = {
-  /** A request came with this token. Costs a map lookup. */
-  note(tenant: string, token_id: string): void;
-  /** Writes what is not yet written. */
-  close(): Promise<void>;
-};
-
 const write_every_ms = 60_000;
 
 /**
@@ -17,7 +10,7 @@ const write_every_ms = 60_000;
  * @example
  * const uses = createTokenUses(deps);
  */
-export function createTokenUses(deps: Deps, every_ms: number = write_every_ms): TokenUses {
+export function createTokenUses(deps: Deps, every_ms: number = write_every_ms) {
   const used = new Map<string, { tenant: string; at: number }>();
   let timer: NodeJS.Timeout | undefined;
 
@@ -37,10 +30,12 @@ export function createTokenUses(deps: Deps, every_ms: number = write_every_ms): 
   };
 
   return {
-    note(tenant, token_id) {
+    /** A request came with this token. Costs a map lookup. */
+    note(tenant: string, token_id: string): void {
       used.set(token_id, { tenant, at: performance.now() });
       timer ??= setTimeout(() => void write(), every_ms).unref();
     },
+    /** Writes what is not yet written. */
     close: write,
   };
 }

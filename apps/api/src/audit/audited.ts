@@ -5,7 +5,6 @@ import {
   TooManyQueuesError,
   type Act,
   type ActRow,
-  type BegunAct,
 } from "@atlasqueue/core/internal/http";
 import { ProblemError } from "../http/answers/problem.ts";
 import type { ApiContext } from "../http/context.ts";
@@ -33,16 +32,16 @@ export async function audited(
   const entry = (told: Told, caller = told.caller ?? c.get("caller")): Act | undefined =>
     caller && actOf(c, audit.action, input, caller, told);
   const before = entry(asked);
-  const start = before && (await begin(auditor, before, input));
-  if (start?.repeated) return run(start.repeated);
-  const begun = start?.begun;
+  const key = input.idempotency_key;
+  const start = before && key !== undefined ? await begunUnderKey(auditor, before, key, input) : undefined;
+  if (start && "repeated" in start) return run(start.repeated);
+  const begun = start?.begun ?? (before && (await auditor.begin(before)));
   let result: unknown;
   try {
     result = await run(undefined);
   } catch (error) {
     const outcome = isRefusal(error) ? "nothing_changed" : "failed";
-    if (begun && (outcome === "nothing_changed" || input.idempotency_key !== undefined))
-      await auditor.end({ ...begun, outcome });
+    if (begun && (outcome === "nothing_changed" || key !== undefined)) await auditor.end({ ...begun, outcome });
     throw error;
   }
   const told = audit.tells ? audit.tells({ ...input, caller: c.get("caller") } as never, result as never) : {};
@@ -68,14 +67,6 @@ export async function withRefusals(
     if (act) await auditor.refuse(act);
     throw error;
   }
-}
-
-type Start = { begun: BegunAct; repeated?: never } | { begun?: never; repeated: ActRow };
-
-async function begin(auditor: Auditor, act: Act, input: Input): Promise<Start> {
-  const { idempotency_key } = input;
-  if (idempotency_key === undefined) return { begun: await auditor.begin(act) };
-  return begunUnderKey(auditor, act, idempotency_key, input);
 }
 
 /** Nothing was done. Of any other error there is no telling: some of it may have been. */

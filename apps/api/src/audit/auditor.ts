@@ -7,25 +7,14 @@ import {
   forTenant,
   type Act,
   type BegunAct,
-  type BegunOnce,
   type EndedAct,
   type KeyedAct,
+  localPermits,
+  type RateLimit,
 } from "@atlasqueue/core/internal/http";
 import { batched } from "../batched.ts";
-import { createRefusals } from "./refusals.ts";
 
-export type Auditor = {
-  /** Resolves when it is stored that this is about to be done. Rejects when it cannot be: then it must not be done. */
-  begin(act: Act): Promise<BegunAct>;
-  /** The same for an act with an idempotency key, unless the key has been used: then it must not be done either. */
-  beginOnce(act: KeyedAct): Promise<BegunOnce>;
-  /** Resolves when it is stored how it went, or cannot be: then it stays as one that was begun. Never rejects. */
-  end(act: EndedAct): Promise<void>;
-  /** For an act whose caller is only known afterwards. It has been done: if it cannot be stored it is logged. Never rejects. */
-  record(act: Act): Promise<void>;
-  /** For an act that its caller's token does not allow: at most ten entries a minute and token, each with a count. Never rejects. */
-  refuse(act: Act): Promise<void>;
-};
+export type Auditor = ReturnType<typeof createAuditor>;
 
 /** In one statement. */
 const items_max = 500;
@@ -38,23 +27,27 @@ const items_max = 500;
  * const auditor = createAuditor(deps);
  * const begun = await auditor.begin(act);
  */
-export function createAuditor(deps: Deps): Auditor {
+export function createAuditor(deps: Deps) {
   const begin = batched({ items_max }, (acts: readonly BegunAct[]) => recordActs(deps, acts, false));
   const end = batched({ items_max }, (acts: readonly EndedAct[]) => endActs(deps, acts));
   const record = batched({ items_max }, (acts: readonly Act[]) => recordActs(deps, acts));
   const refusals = createRefusals();
   const recordOrLog = (act: Act) => record(act).catch((error: unknown) => lost(deps, act, error));
-  const ownOf = ({ tenant }: Act) => ({ database: forTenant(deps.database, { tenant }) });
   return {
-    async begin(act) {
+    /** Resolves when it is stored that this is about to be done. Rejects when it cannot be: then it must not be done. */
+    async begin(act: Act): Promise<BegunAct> {
       const begun = { id: newId(), ...act };
       await begin(begun);
       return begun;
     },
-    beginOnce: (act) => beginOnce(ownOf(act), act),
-    end: (act) => end(act).catch(() => {}),
+    /** The same for an act with an idempotency key, unless the key has been used: then it must not be done either. */
+    beginOnce: (act: KeyedAct) => beginOnce({ database: forTenant(deps.database, { tenant: act.tenant }) }, act),
+    /** Resolves when it is stored how it went, or cannot be: then it stays as one that was begun. Never rejects. */
+    end: (act: EndedAct): Promise<void> => end(act).catch(() => {}),
+    /** For an act whose caller is only known afterwards. It has been done: if it cannot be stored it is logged. Never rejects. */
     record: recordOrLog,
-    async refuse(act) {
+    /** For an act that its caller's token does not allow: at most ten entries a minute and token, each with a count. Never rejects. */
+    async refuse(act: Act): Promise<void> {
       const entry = refusals.entryOf(act);
       if (entry) await recordOrLog(entry);
     },
@@ -71,4 +64,33 @@ function lost(deps: Deps, { actor, count, detail: _detail, ...act }: Act, error:
     changed: count,
     reason,
   });
+}
+
+/** Entries about one token's refused calls, in one process. */
+const entries: RateLimit = { limit: 10, period_ms: 60_000 };
+/** Tokens whose further calls are counted; the log has a line for each call. */
+const tokens_max = 10_000;
+
+/**
+ * Bounds the entries about refused calls: the next entry that a token gets has the number of those it did not get.
+ *
+ * @example
+ * const refusals = createRefusals();
+ * const entry = refusals.entryOf(act);
+ */
+export function createRefusals(now?: () => number) {
+  const draw = localPermits(now);
+  const uncounted = new Map<string, number>();
+  return {
+    /** The entry to be stored; undefined for a call that is only counted. */
+    entryOf(act: Act): Act | undefined {
+      const token = act.actor.token_id ?? "";
+      const refused = (uncounted.get(token) ?? 0) + 1;
+      uncounted.delete(token);
+      if (draw(token, [1], entries)[0]?.allowed) return { ...act, refused };
+      uncounted.set(token, refused);
+      if (uncounted.size > tokens_max) uncounted.delete(uncounted.keys().next().value ?? "");
+      return undefined;
+    },
+  };
 }

@@ -1,7 +1,7 @@
 import type { AuditEntry } from "@atlasqueue/contract";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { guardedApp, makeTenant, makeToken } from "../../test/guarded-app.ts";
-import { createRefusals } from "./refusals.ts";
+import { createRefusals } from "./auditor.ts";
 
 type Made = Awaited<ReturnType<typeof makeToken>>;
 const address = "203.0.113.7";

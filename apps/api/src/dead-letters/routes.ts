@@ -17,7 +17,6 @@ import {
   replayAll,
   showJob,
   type ActRow,
-  type DeadFilter,
   type DeadPlace,
   type GroupPlace,
 } from "@atlasqueue/core/internal/http";
@@ -142,16 +141,14 @@ function toldAgain({ count, detail }: ActRow): BulkAnswer {
 
 type Change = { deps: RouteDeps; tenant: string; body: BulkRequest; hungUp(): AbortSignal };
 
-function change({ deps, tenant, body: { dry_run, ...wanted }, hungUp }: Change, changeAll: typeof replayAll) {
-  return changeAll(deps, filterOf(tenant, wanted), { dry_run, stop: hungUp() });
+function change(call: Change, changeAll: typeof replayAll) {
+  const { deps, tenant, hungUp } = call;
+  const { dry_run, ids, all: _all, ...traits } = call.body;
+  return changeAll(deps, ids ? { tenant, ids } : { tenant, ...traits }, { dry_run, stop: hungUp() });
 }
 
 /** A position in the order of death is a time and an id. */
 function placeOf(text: string | undefined): DeadPlace | undefined {
   const [dead_us, id] = text?.split(" ") ?? [];
   return dead_us === undefined || id === undefined ? undefined : { dead_us: Number(dead_us), id };
-}
-
-function filterOf(tenant: string, { ids, all: _all, ...traits }: Omit<BulkRequest, "dry_run">): DeadFilter {
-  return ids ? { tenant, ids } : { tenant, ...traits };
 }

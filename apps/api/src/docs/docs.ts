@@ -17,16 +17,16 @@ const sources = new Map<string, () => Fixed>([
 export const docsFileNames = [...sources.keys()];
 
 /** The API's description as it is served: made once, and the same for everyone. `file` is one that the page names. */
-export type Docs = { document: Fixed; page: Fixed; file(name: string): Fixed | undefined };
+export type Docs = ReturnType<typeof createDocs>;
 
 /** @example const docs = createDocs(openApiDocument(operations)); */
-export function createDocs(document: object): Docs {
+export function createDocs(document: object) {
   // Read when first asked for: most processes never are.
   const files = new Map<string, Fixed | undefined>();
   return {
     document: fixed(JSON.stringify(document), "application/json"),
     page: fixed(docsPage, "text/html; charset=utf-8", { "content-security-policy": docsPolicy }),
-    file(name) {
+    file(name: string): Fixed | undefined {
       if (!files.has(name) && sources.has(name)) files.set(name, sources.get(name)?.());
       return files.get(name);
     },

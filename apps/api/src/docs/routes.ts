@@ -6,8 +6,13 @@ import { docsFileNames } from "./docs.ts";
 import { problemPageNamed } from "./page.ts";
 
 const about = { tag: "API description", gate: "own", any_query: true } as const;
-const cached = { ETag: "Changes with the content; send it back as `If-None-Match`." };
-const unchanged = { description: "What the request's `If-None-Match` names is still current." };
+const headers = { ETag: "Changes with the content; send it back as `If-None-Match`." };
+
+/** Content that clients keep. */
+const kept = <S extends z.ZodType>(description: string, schema: S, content_type?: string) => ({
+  200: { description, schema, headers, ...(content_type !== undefined && { content_type }) },
+  304: { description: "What the request's `If-None-Match` names is still current." },
+});
 
 const openApi = route(
   {
@@ -15,14 +20,7 @@ const openApi = route(
     at: "GET /openapi.json",
     id: "getOpenApi",
     summary: "Get the OpenAPI document",
-    answers: {
-      200: {
-        description: "OpenAPI 3.1.",
-        schema: z.looseObject({}),
-        headers: cached,
-      },
-      304: unchanged,
-    },
+    answers: kept("OpenAPI 3.1.", z.looseObject({})),
   },
   ({ deps }) => deps.docs.document,
 );
@@ -34,10 +32,7 @@ const page = route(
     id: "getDocs",
     summary: "Open the API reference",
     description: "A page that shows every operation and can try it. It loads nothing from other servers.",
-    answers: {
-      200: { description: "A page.", schema: z.string(), content_type: "text/html", headers: cached },
-      304: unchanged,
-    },
+    answers: kept("A page.", z.string(), "text/html"),
   },
   ({ deps }) => deps.docs.page,
 );
@@ -55,10 +50,7 @@ const file = route(
         { file: "The file's name." },
       ),
     },
-    answers: {
-      200: { description: "The file.", schema: z.string(), content_type: "*/*", headers: cached },
-      304: unchanged,
-    },
+    answers: kept("The file.", z.string(), "*/*"),
     problems: ["not_found"],
   },
   ({ deps, path }) => {
@@ -76,10 +68,7 @@ const problem = route(
     summary: "Explain a problem",
     description: "The `type` of every problem leads here. Browsers get a page.",
     request: { path: describeFields(z.strictObject({ kind: z.string() }), { kind: "The last part of the `type`." }) },
-    answers: {
-      200: { description: "Its meaning and what to do.", schema: problemPageShown, headers: cached },
-      304: unchanged,
-    },
+    answers: kept("Its meaning and what to do.", problemPageShown),
     problems: ["not_found"],
   },
   ({ path }) => {

@@ -13,7 +13,6 @@ import { actOnFlow, afterSome, findFlow, listFlows, viewFlow } from "@atlasqueue
 import { z } from "zod";
 import { ProblemError } from "../http/answers/problem.ts";
 import { exampleId, exampleOther } from "../route/examples.ts";
-import type { RouteDeps } from "../route/deps.ts";
 import { noBody } from "../route/operation.ts";
 import { ok, pageOf } from "../route/answers.ts";
 import { route } from "../route/route.ts";
@@ -119,7 +118,12 @@ const acting = (action: "cancel" | "retry", summary: string, description: string
       answers: ok(done, flowActAnswer),
       problems: ["not_found"],
     },
-    async ({ deps, tenant, path: { id }, repeated }) => act(deps, tenant, id, repeated ? undefined : action),
+    async ({ deps, tenant, path: { id }, repeated }) => {
+      if (!(await findFlow(deps, tenant, id))) unknownFlow();
+      const changed = repeated ? 0 : await actOnFlow(deps, tenant, id, action);
+      const flow = await findFlow(deps, tenant, id).catch(afterSome(changed > 0));
+      return { changed, flow: flow ?? unknownFlow() };
+    },
   );
 
 const cancel = acting(
@@ -135,18 +139,6 @@ const retry = acting(
     "not counted.",
   "How many it retried.",
 );
-
-async function act(
-  deps: RouteDeps,
-  tenant: string,
-  id: string,
-  action: "cancel" | "retry" | undefined,
-): Promise<FlowActAnswer> {
-  if (!(await findFlow(deps, tenant, id))) unknownFlow();
-  const changed = action === undefined ? 0 : await actOnFlow(deps, tenant, id, action);
-  const flow = await findFlow(deps, tenant, id).catch(afterSome(changed > 0));
-  return { changed, flow: flow ?? unknownFlow() };
-}
 
 /** The answer to an id that is unknown or another tenant's: no one can tell which. */
 function unknownFlow(): never {

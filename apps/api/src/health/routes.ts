@@ -7,20 +7,20 @@ import { route } from "../route/route.ts";
 
 const probe = { tag: probeTag, gate: "own", any_query: true } as const;
 
+const running = "The process is running.";
+const alive = describeFields(z.strictObject({ status: z.literal("ok") }), { status: "Always `ok`." });
+const named = describeFields(alive.extend({ service: z.literal("atlasqueue-api") }), {
+  status: "Always `ok`.",
+  service: "The name of this program.",
+});
+
 const health = route(
   {
     ...probe,
     at: "GET /health",
     id: "getHealth",
     summary: "Health check",
-    answers: ok(
-      "The process is running.",
-      describeFields(z.strictObject({ status: z.literal("ok"), service: z.literal("atlasqueue-api") }), {
-        status: "Always `ok`.",
-        service: "The name of this program.",
-      }),
-      { status: "ok", service: "atlasqueue-api" },
-    ),
+    answers: ok(running, named, { status: "ok", service: "atlasqueue-api" }),
   },
   () => ({ status: "ok", service: "atlasqueue-api" }),
 );
@@ -31,11 +31,7 @@ const liveness = route(
     at: "GET /livez",
     id: "getLiveness",
     summary: "Liveness check",
-    answers: ok(
-      "The process is running.",
-      describeFields(z.strictObject({ status: z.literal("ok") }), { status: "Always `ok`." }),
-      { status: "ok" },
-    ),
+    answers: ok(running, alive, { status: "ok" }),
   },
   () => ({ status: "ok" }),
 );

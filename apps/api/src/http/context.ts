@@ -75,3 +75,15 @@ export function incomingOf(c: ApiContext): IncomingMessage | undefined {
   const env: Partial<HttpBindings> | undefined = c.env;
   return env?.incoming;
 }
+
+/** How the log names a request and its sender. The caller's own id for it is apart: a caller may send any. */
+export function senderOf(c: ApiContext) {
+  const [request_id, told, caller] = [c.get("api_request_id"), c.get("request_id"), c.get("caller")];
+  return {
+    request_id,
+    ...(told !== request_id && { caller_request_id: told }),
+    ...(caller?.token_id !== undefined && { token_id: caller.token_id }),
+    ...(caller && { tenant: caller.tenant }),
+    client_address: c.get("client_address"),
+  };
+}

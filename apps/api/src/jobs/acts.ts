@@ -5,8 +5,19 @@ import {
   job,
   type BulkJobs,
   type BulkJobsAnswer,
+  changedJob,
+  type Job,
 } from "@atlasqueue/contract";
-import { bulkJobs, deleteFinished, editAndRetry, findJob, lockedError } from "@atlasqueue/core/internal/http";
+import {
+  bulkJobs,
+  deleteFinished,
+  editAndRetry,
+  findJob,
+  lockedError,
+  cancel as cancelJob,
+  retry as retryJob,
+  showJob,
+} from "@atlasqueue/core/internal/http";
 import { whichOf } from "../audit/told.ts";
 import { ProblemError, unknownJob } from "../http/answers/problem.ts";
 import type { CursorOf } from "../http/input/cursor.ts";
@@ -16,18 +27,20 @@ import { jobPath, ok } from "../route/answers.ts";
 import { route } from "../route/route.ts";
 import { refused } from "./refused.ts";
 import { showRetried } from "./show-known.ts";
+import type { RouteDeps } from "../route/deps.ts";
+
+const administers = { tag: "Jobs", scope: "admin" } as const;
 
 export const edit = route(
   {
+    ...administers,
     at: "POST /v1/jobs/{id}/edit",
     id: "editJob",
     audit: { action: "job.edit" },
-    tag: "Jobs",
     summary: "Edit and retry a job",
     description:
       "`payload` takes the place of the payload; `patch` is merged into it (RFC 7396: null removes a field). " +
       "Otherwise like retry.",
-    scope: "admin",
     request: { path: jobPath, body: { schema: editJob, example: { patch: { to: "ada@example.org" } } } },
     answers: ok("The queued job.", job),
     problems: ["not_found", "not_retryable", "storage_full"],
@@ -44,15 +57,14 @@ export const edit = route(
 
 export const remove = route(
   {
+    ...administers,
     at: "DELETE /v1/jobs/{id}",
     id: "deleteJob",
     audit: { action: "job.delete" },
-    tag: "Jobs",
     summary: "Delete a finished job",
     description:
       "With its attempts; its idempotency key is free again. One that other jobs still wait for, as they are to run when " +
       "it is replayed, stays.",
-    scope: "admin",
     request: { path: jobPath, body: noBody },
     answers: { 204: { description: "It is deleted." } },
     problems: ["not_found", "job_not_finished", "job_awaited"],
@@ -75,10 +87,10 @@ const tellBulk = (_input: unknown, { changed }: BulkJobsAnswer) => ({ count: cha
 
 export const bulk = route(
   {
+    ...administers,
     at: "POST /v1/jobs/bulk",
     id: "bulkJobs",
     audit: { action: "jobs.bulk", asks: askBulk, tells: tellBulk },
-    tag: "Jobs",
     summary: "Change many jobs at once",
     description:
       "Newest first, those to which it can be done: not final, stopped (dead, cancelled, failed), or final; " +
@@ -87,7 +99,6 @@ export const bulk = route(
       "`matched` and `changed` are of this call; a job retried while one of its parents stays dead or cancelled counts as " +
       "changed, and is cancelled again. With `dry_run` it only counts, and its `first_cursor`, sent as " +
       "the `cursor` of the first call, leaves what was made after those counted.",
-    scope: "admin",
     request: {
       body: {
         schema: bulkJobsBody,
@@ -111,3 +122,53 @@ export const bulk = route(
     return { matched, changed, next_cursor, first_cursor };
   },
 );
+
+const underKey =
+  "Sent again with the same `Idempotency-Key`, it changes nothing more: the answer is the job as it is then.";
+
+export const cancel = route(
+  {
+    at: "POST /v1/jobs/{id}/cancel",
+    id: "cancelJob",
+    audit: { action: "job.cancel" },
+    tag: "Jobs",
+    summary: "Cancel a job",
+    description: `Any job that is not final. If it is running, its lease ends and its handler is aborted. ${underKey}`,
+    scope: "submit",
+    request: { path: jobPath, idempotency_key: "optional", body: noBody },
+    answers: ok("The cancelled job.", changedJob),
+    problems: ["not_found", "job_finished"],
+  },
+  async ({ deps, tenant, path: { id }, repeated }) => {
+    if (repeated) return showAsIs(deps, tenant, id);
+    const outcome = await cancelJob(deps, tenant, id);
+    if (outcome.kind !== "cancelled") return refused(outcome);
+    await deps.followUps.cancelled([outcome.job], outcome.ready);
+    return showJob(outcome.job);
+  },
+);
+
+export const retry = route(
+  {
+    at: "POST /v1/jobs/{id}/retry",
+    id: "retryJob",
+    audit: { action: "job.retry" },
+    tag: "Jobs",
+    summary: "Retry a job",
+    description: `A dead, cancelled or failed job is queued now with no attempts counted. Its history is kept. ${underKey}`,
+    scope: "submit",
+    request: { path: jobPath, idempotency_key: "optional", body: noBody },
+    answers: ok("The queued job.", changedJob),
+    problems: ["not_found", "not_retryable"],
+  },
+  async ({ deps, tenant, path: { id }, repeated }) => {
+    if (repeated) return showAsIs(deps, tenant, id);
+    const outcome = await retryJob(deps, tenant, id);
+    return outcome.kind === "retried" ? showRetried(deps, outcome) : refused(outcome);
+  },
+);
+
+/** What a request that is repeated under its key is answered with. */
+async function showAsIs(deps: RouteDeps, tenant: string, id: string): Promise<Job> {
+  return showJob((await findJob(deps, tenant, id)) ?? unknownJob());
+}

@@ -1,4 +1,4 @@
-import { idempotencyKeyAccepts, type Fault } from "@atlasqueue/contract";
+import { idempotencyKeyAccepts, type Fault, type ProblemKind } from "@atlasqueue/contract";
 import { refusalFaults } from "@atlasqueue/core/internal";
 import { isFlow, type Flow, type FlowOutcome } from "@atlasqueue/core/internal/http";
 import { invalid, ProblemError } from "../http/answers/problem.ts";
@@ -53,14 +53,13 @@ function mismatches(places: readonly number[]): ProblemError {
     pointer: `/jobs/${at}/idempotency_key`,
     message: "belongs to a job with another body; a new job needs a new key",
   }));
-  const [first] = errors;
-  return new ProblemError("idempotency_mismatch", `Nothing was stored: ${first?.pointer} ${first?.message}`, {
-    errors,
-  });
+  return nothingStored("idempotency_mismatch", errors);
 }
 
 /** Nothing was stored, as jobs with the unique keys at these places exist. */
-export function conflicts(errors: Fault[]): ProblemError {
+export const conflicts = (errors: Fault[]): ProblemError => nothingStored("unique_conflict", errors);
+
+function nothingStored(kind: ProblemKind, errors: Fault[]): ProblemError {
   const [first] = errors;
-  return new ProblemError("unique_conflict", `Nothing was stored: ${first?.pointer} ${first?.message}`, { errors });
+  return new ProblemError(kind, `Nothing was stored: ${first?.pointer} ${first?.message}`, { errors });
 }

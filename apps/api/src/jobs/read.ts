@@ -30,6 +30,9 @@ import { exampleId, exampleJob, exampleParents } from "../route/examples.ts";
 import { jobPath, ok, pageOf, shortPage } from "../route/answers.ts";
 import { route } from "../route/route.ts";
 
+const reads = { tag: "Jobs", scope: "read" } as const;
+const aboutJob = { ...reads, problems: ["not_found"] } as const;
+
 const exampleAttempt: AttemptList["items"][number] = {
   attempt: 1,
   worker_id: "worker-1",
@@ -42,16 +45,15 @@ const exampleAttempt: AttemptList["items"][number] = {
 
 export const list = route(
   {
+    ...reads,
     at: "GET /v1/jobs",
     id: "listJobs",
-    tag: "Jobs",
     summary: "List jobs, newest first",
     description:
       "With `search`, those with a text in payload, result or error, in any case: it reads the newest that the other " +
       "parameters match for 0.4 s, and `searched` says how far it came; go on with the cursor. With `key`, the job an " +
       "idempotency key names. A page of large jobs ends after about 4 MiB. A page of rare jobs ends after about a second: " +
       "`searched` then has how many jobs the API read, and how far back it came.",
-    scope: "read",
     request: { query: listJobsQuery },
     answers: pageOf(jobPage, exampleJob, shortPage),
   },
@@ -80,20 +82,18 @@ const madeAt = (id: string) => new Date(parseInt(id.slice(0, 8) + id.slice(9, 13
 
 export const get = route(
   {
+    ...aboutJob,
     at: "GET /v1/jobs/{id}",
     id: "getJob",
-    tag: "Jobs",
     summary: "Get a job",
     description:
       "With `wait_seconds` it is answered as soon as the job is final, or when time is up. One that waits or waited for " +
       `others comes with the results of the first ${limits.parents_shown_max} of them, or of as many as have 256 KiB ` +
       "together, and says how many of all are in each status.",
-    scope: "read",
     request: { path: jobPath, query: getJobQuery },
     // It may be waiting for the job, and then not for the database.
     gate: "own",
     answers: ok("The job.", jobWithParents, { ...exampleJob, flow_id: exampleId, ...exampleParents }),
-    problems: ["not_found"],
   },
   async ({ deps, tenant, path: { id }, query: { wait_seconds }, hungUp }) => {
     const own = { database: withPriority(deps.database) };
@@ -123,30 +123,26 @@ export const get = route(
 
 export const attempts = route(
   {
+    ...aboutJob,
     at: "GET /v1/jobs/{id}/attempts",
     id: "listAttempts",
-    tag: "Jobs",
     summary: "List a job's attempts",
-    scope: "read",
     request: { path: jobPath },
     answers: ok("The newest 500, or as many as have about 4 MiB of logs, in their order.", attemptList, {
       items: [exampleAttempt],
     }),
-    problems: ["not_found"],
   },
   async ({ deps, tenant, path: { id } }) => ({ items: (await listAttempts(deps, tenant, id)) ?? unknownJob() }),
 );
 
 export const explain = route(
   {
+    ...aboutJob,
     at: "GET /v1/jobs/{id}/explain",
     id: "explainJob",
-    tag: "Jobs",
     summary: "Explain a job",
-    scope: "read",
     request: { path: jobPath },
     answers: ok("Why it is not running now, in words and codes.", explanation),
-    problems: ["not_found"],
   },
   async ({ deps, tenant, path: { id } }) => (await explainJob(deps, tenant, id)) ?? unknownJob(),
 );
@@ -155,20 +151,18 @@ const items = Object.entries(exampleParents.parents).map(([ref, parent]) => ({ r
 
 export const parents = route(
   {
+    ...aboutJob,
     at: "GET /v1/jobs/{id}/parents",
     id: "listParents",
-    tag: "Jobs",
     summary: "List a job's parents",
     description:
       "With their results, in the order of the request. A page ends after about 1 MiB of results. One with " +
       "`result_gone` was removed, or its result was, as it was from before the flow and its time had come.",
-    scope: "read",
     request: { path: jobPath, query: listParentsQuery },
     answers: ok("A page. It may be short and still have a `next_cursor`; null means there is no more.", parentPage, {
       items,
       next_cursor: null,
     }),
-    problems: ["not_found"],
   },
   async ({ deps, tenant, path: { id }, query: { limit, cursor } }) => {
     const page = deps.cursors.page({ list: "parents", tenant, filter: { id } }, cursor);

@@ -1,5 +1,4 @@
-import { bulk, edit, remove } from "./acts.ts";
-import { cancel, retry } from "./change.ts";
+import { bulk, edit, remove, cancel, retry } from "./acts.ts";
 import { parents, attempts, explain, get, list } from "./read.ts";
 import { submitBatch } from "./submit-batch.ts";
 import { submitStream } from "./stream/submit-stream.ts";

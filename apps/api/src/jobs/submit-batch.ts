@@ -25,7 +25,7 @@ export const submitBatch = route(
     scope: "submit",
     request: {
       idempotency_key: "optional",
-      body: { list: "jobs", schema: submitBatchBody, example: exampleFlow },
+      body: { schema: submitBatchBody, example: exampleFlow },
     },
     permits: ({ jobs, then }: SubmitBatch) => jobs.length + (then ? 1 : 0),
     answers: {

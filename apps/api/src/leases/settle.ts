@@ -11,7 +11,7 @@ import {
   releaseLeaseAnswer,
   releaseLeaseRequest,
 } from "@atlasqueue/contract";
-import { flowOf } from "@atlasqueue/core/internal";
+import { flowOf, childrenFaults, refusalFaults } from "@atlasqueue/core/internal";
 import {
   afterSome,
   findJob,
@@ -23,16 +23,19 @@ import {
   type Nack,
   type RemoteOutcome,
   releaseLease as releaseOf,
+  ackWithChildren,
+  type Spawned,
 } from "@atlasqueue/core/internal/http";
 import { requireScope } from "../access/guard.ts";
-import { unknownJob } from "../http/answers/problem.ts";
+import { unknownJob, invalid } from "../http/answers/problem.ts";
 import { requireSmall } from "../http/body/body.ts";
 import type { RouteDeps } from "../route/deps.ts";
 import { exampleLockedUntil, exampleToken } from "../route/examples.ts";
 import { jobPath, ok } from "../route/answers.ts";
 import { route } from "../route/route.ts";
 import { refused, requireHeld } from "../jobs/refused.ts";
-import { settleAdding } from "./settle-adding.ts";
+import { admitJobs } from "../jobs/admit-jobs.ts";
+import { conflicts } from "../jobs/batch-refusals.ts";
 
 const lease_token = exampleToken;
 const problems = ["not_found", "lease_lost"] as const;
@@ -52,7 +55,7 @@ export const ack = route(
       "A token needs the scope `submit` for it.",
     request: {
       path: jobPath,
-      body: { list: "children", schema: ackRequest, example: { lease_token, result: { sent: true } } },
+      body: { schema: ackRequest, example: { lease_token, result: { sent: true } } },
     },
     permits: ({ children = [] }: AckRequest) => 1 + children.length,
     answers: ok("The job, succeeded.", changedJob),
@@ -156,4 +159,29 @@ async function shown(deps: RouteDeps, tenant: string, id: string, outcome: Remot
   requireHeld(outcome);
   const found = await findJob(deps, tenant, id).catch(afterSome(true));
   return showJob(found ?? unknownJob());
+}
+
+/**
+ * Settle a job together with the jobs it adds, which are checked and counted as a submission is.
+ *
+ * @example
+ * const outcome = await settleAdding(deps, tenant, done, { children, dependants_wait: true }, bytes);
+ */
+async function settleAdding(
+  deps: RouteDeps,
+  tenant: string,
+  done: Ack,
+  spawned: Spawned,
+  bytes: number,
+): Promise<RemoteOutcome> {
+  const { children } = spawned;
+  const faults = childrenFaults(children);
+  if (faults.length > 0) throw invalid(faults);
+  // An ack sent again adds nothing, so it must be answered however full it is by now.
+  const job = await findJob(deps, tenant, done.id);
+  if (job?.status === "running") await admitJobs(deps, { tenant, bytes }, children, (at) => `/children/${at}`);
+  const outcome = await ackWithChildren(deps, tenant, done, spawned);
+  if (typeof outcome !== "object") return outcome;
+  const why = refusalFaults(outcome, (at) => `/children/${at}`);
+  throw outcome.kind === "conflict" ? conflicts(why) : invalid(why);
 }

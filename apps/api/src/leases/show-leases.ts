@@ -1,4 +1,4 @@
-import type { LeaseAnswer, ParentsOfJob } from "@atlasqueue/contract";
+import type { LeaseAnswer } from "@atlasqueue/contract";
 import { parentsOf } from "@atlasqueue/core/internal";
 import {
   withPriority,
@@ -33,9 +33,13 @@ export async function showLeases(deps: RouteDeps, tenant: string, leases: readon
   // They are leased: what they wait for in the tenant's line is their own time.
   const own = { ...deps, database: withPriority(deps.database) };
   const withSteps = leases.filter(({ has_steps }) => has_steps).map(({ id }) => id);
-  const steps = await findLeasedSteps(own, tenant, withSteps);
+  const stored = await findLeasedSteps(own, tenant, withSteps);
   const parents = await parentsOf(own, tenant, leases);
-  return leases.map((row) => showLease(row, steps.get(row.id) ?? noSteps, parents.get(row.id)));
+  return leases.map((row): ShownLease => {
+    const { steps, signals, complete } = stored.get(row.id) ?? noSteps;
+    const held = { job: showJob(row), lease_token: row.lease_token, locked_until: row.locked_until.toISOString() };
+    return { ...held, steps, signals, steps_complete: complete, ...parents.get(row.id) };
+  });
 }
 
 /** For how long they are held, reckoned from when the request came: never too long, as it was sent before. */
@@ -51,14 +55,4 @@ export function releaseIfGone(call: Handing, { jobs: [one] }: Handed, own_token?
   // A request from within the app is not repeated.
   if (own_token !== undefined && env?.client_address === undefined) return;
   if (one && call.hungUp().aborted) call.deps.longPoll.release(call.tenant, one.lease_token);
-}
-
-function showLease(
-  row: LeasedJob,
-  { steps, signals, complete }: LeasedSteps,
-  parents: ParentsOfJob | undefined,
-): ShownLease {
-  const { lease_token, locked_until } = row;
-  const held = { job: showJob(row), lease_token, locked_until: locked_until.toISOString() };
-  return { ...held, steps, signals, steps_complete: complete, ...parents };
 }

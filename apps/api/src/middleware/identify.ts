@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { limits } from "@atlasqueue/contract";
 import type { Next } from "hono";
 import { incomingOf, type ApiContext } from "../http/context.ts";
-import { clientAddress, type Trusts } from "../http/input/client-address.ts";
+import { clientAddress, type Trusts } from "../http/input/address.ts";
 
 const wellFormed = new RegExp(`^[A-Za-z0-9._-]{1,${limits.request_id_chars_max}}$`);
 

@@ -1,9 +1,8 @@
 import { readTraceContext, type Tracing } from "@atlasqueue/contract";
 import type { Next } from "hono";
-import type { ApiContext } from "../http/context.ts";
+import { type ApiContext, senderOf } from "../http/context.ts";
 import { isProbe, templateOf, rawPath } from "../http/input/path.ts";
 import type { Observe } from "@atlasqueue/core";
-import { senderOf } from "../http/sender.ts";
 
 const path_chars_max = 200;
 

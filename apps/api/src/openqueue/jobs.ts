@@ -6,18 +6,19 @@ import { exampleId, exampleOpenQueueJob } from "../route/examples.ts";
 import { noBody } from "../route/operation.ts";
 import { jobPath, ok } from "../route/answers.ts";
 import { route } from "../route/route.ts";
-import { showOpenQueueJob, statusesOf, wordOf } from "./words.ts";
+import { showOpenQueueJob, statusesOf, words } from "./words.ts";
+
+const reads = { tag: "OpenQueue", scope: "read" } as const;
 
 export const list = route(
   {
-    tag: "OpenQueue",
+    ...reads,
     at: "GET /jobs",
     id: "openQueueListJobs",
     summary: "List jobs, newest first",
     description:
       "For anything beyond the last offset, `/v1/jobs` has a cursor. A page of large jobs ends after about 4 MiB: the next " +
       "one begins at `offset` plus the number of its items.",
-    scope: "read",
     request: { query: openQueueListQuery },
     answers: ok("A page; `total` counts everything the filter matches, on every page.", openQueueJobPage, {
       items: [exampleOpenQueueJob],
@@ -35,28 +36,26 @@ export const list = route(
 
 export const getStatus = route(
   {
-    tag: "OpenQueue",
+    ...reads,
     at: "GET /jobs/{id}",
     id: "openQueueGetJobStatus",
     summary: "Get a job's status",
-    scope: "read",
     request: { path: jobPath },
     answers: ok("Its status, in OpenQueue's words.", openQueueJobStatus, { job_id: exampleId, status: "pending" }),
     problems: ["not_found"],
   },
   async ({ deps, tenant, path: { id } }) => {
     const { status } = (await findJob(deps, tenant, id)) ?? unknownJob();
-    return { job_id: id, status: wordOf(status) };
+    return { job_id: id, status: words[status] };
   },
 );
 
 export const getDetail = route(
   {
-    tag: "OpenQueue",
+    ...reads,
     at: "GET /jobs/{id}/detail",
     id: "openQueueGetJob",
     summary: "Get a job",
-    scope: "read",
     request: { path: jobPath },
     answers: ok("The job.", openQueueJob, exampleOpenQueueJob),
     problems: ["not_found"],
@@ -80,7 +79,7 @@ export const cancel = route(
   async ({ deps, tenant, path: { id } }) => {
     const outcome = await cancelJob(deps, tenant, id, pending);
     if (outcome.kind === "not_cancellable")
-      throw new ProblemError("not_found", `The job is not pending: it is ${wordOf(outcome.job.status)}`);
+      throw new ProblemError("not_found", `The job is not pending: it is ${words[outcome.job.status]}`);
     if (outcome.kind !== "cancelled") return refused(outcome);
     await deps.followUps.cancelled([outcome.job], outcome.ready);
     return { job_id: id, status: "cancelled" };

@@ -2,7 +2,7 @@ import { localPermits } from "@atlasqueue/core/internal/http";
 import { forFile } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { guardedApp } from "../../test/guarded-app.ts";
-import { trustedProxies } from "../http/input/client-address.ts";
+import { trustedProxies } from "../http/input/address.ts";
 
 const admin_secret = "correct horse battery";
 const api = forFile(() => guardedApp({ admin_secret }));

@@ -75,8 +75,6 @@ export const provision = route(
 );
 
 /** Digests have the same length whatever was sent, and comparing them takes the same time wherever they differ. */
-function sameSecret(given: string, secret: string): boolean {
-  return timingSafeEqual(digest(given), digest(secret));
-}
+const sameSecret = (given: string, secret: string): boolean => timingSafeEqual(digest(given), digest(secret));
 
 const digest = (text: string) => hash("sha256", text, "buffer");

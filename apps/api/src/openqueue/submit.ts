@@ -57,7 +57,7 @@ export const submitBatch = route(
     description: "One key covers all of them.",
     request: {
       idempotency_key: "optional",
-      body: { list: "jobs", schema: openQueueSubmitBatch, example: { jobs: [exampleOpenQueueSubmission] } },
+      body: { schema: openQueueSubmitBatch, example: { jobs: [exampleOpenQueueSubmission] } },
     },
     permits: ({ jobs }: { jobs: OpenQueueSubmit[] }) => jobs.length,
     answers: {

@@ -11,7 +11,8 @@ import {
 import type { JobRow, PageRow } from "@atlasqueue/core/internal/http";
 import type { BackoffPolicy } from "@atlasqueue/core";
 
-const words: Record<JobStatus, OpenQueueStatus> = {
+/** OpenQueue's words for our statuses. */
+export const words: Record<JobStatus, OpenQueueStatus> = {
   scheduled: "pending",
   blocked: "pending",
   queued: "pending",
@@ -21,11 +22,6 @@ const words: Record<JobStatus, OpenQueueStatus> = {
   cancelled: "cancelled",
   dead: "dead",
 };
-
-/** OpenQueue's word for one of our statuses. */
-export function wordOf(status: JobStatus): OpenQueueStatus {
-  return words[status];
-}
 
 /**
  * Our statuses behind one of OpenQueue's words.
@@ -42,7 +38,7 @@ export function showOpenQueueJob(row: JobRow | PageRow): OpenQueueJob {
   return {
     id: row.id,
     queue_name: row.queue,
-    status: wordOf(row.status),
+    status: words[row.status],
     priority: row.priority,
     payload: row.payload as JsonObject,
     result: row.result as Json,

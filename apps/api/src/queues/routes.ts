@@ -22,6 +22,8 @@ import { changed, path, showQueue } from "./changed.ts";
 import { setDefaults } from "./defaults.ts";
 import { scaling } from "./scaling.ts";
 
+const reads = { tag: "Queues", scope: "read" } as const;
+
 const underKey =
   "Sent again with the same `Idempotency-Key`, it changes nothing more: the answer is the queue as it is then.";
 
@@ -40,12 +42,11 @@ const exampleGroup: HeldGroup = {
 
 const listQueues = route(
   {
+    ...reads,
     at: "GET /v1/queues",
     id: "listQueues",
-    tag: "Queues",
     summary: "List queues",
     description: "The counts are kept, not counted: this costs the same whatever the history.",
-    scope: "read",
     request: { query: listQueuesQuery },
     answers: pageOf(
       queuePage,
@@ -64,12 +65,11 @@ const listQueues = route(
 
 const getQueue = route(
   {
+    ...reads,
     at: "GET /v1/queues/{queue}",
     id: "getQueue",
-    tag: "Queues",
     summary: "Get a queue",
     description: "With how many of its jobs started within the period of its rate.",
-    scope: "read",
     request: { path },
     answers: ok("The queue.", oneQueue, { ...exampleQueue, starts: 83 }),
     problems: ["not_found"],
@@ -148,13 +148,12 @@ const limitQueue = route(
 
 const groups = route(
   {
+    ...reads,
     at: "GET /v1/queues/{queue}/groups",
     id: "listHeldGroups",
-    tag: "Queues",
     summary: "List groups in progress",
     description:
       "With the job whose turn it is, since when, and how many wait. Groups with `group_concurrency` over 1 are not listed.",
-    scope: "read",
     request: { path, query: listHeldGroupsQuery },
     answers: pageOf(heldGroupPage, exampleGroup, "A page, ordered by name."),
   },

@@ -9,6 +9,11 @@ export const ok = <S extends z.ZodType>(description: string, schema: S, example?
   200: { description, schema, ...(example !== undefined && { example }) },
 });
 
+/** The same for a route that makes something. */
+export const makes = <S extends z.ZodType>(description: string, schema: S, example: z.output<S>) => ({
+  201: { description, schema, example },
+});
+
 /** The only answer of a route that lists: a page, with an example of an item. */
 export const pageOf = <S extends z.ZodType>(
   schema: S,

@@ -67,8 +67,6 @@ type Body = {
   example: unknown;
   /** For a test that tries it on another tenant's job: one that targets the examples' job, or goes with a key in the header. */
   foreign?: unknown;
-  /** The field with a long list whose items are checked a few at a time: no rule of the schema is about several. */
-  list?: string;
   /**
    * Its lines are such JSON each, and the handler reads them while they arrive: `schema` and `example` are those of a
    * line.

@@ -1,5 +1,4 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
-import { showValue, validate, validateInParts, type Fault } from "@atlasqueue/contract";
+import { showValue, validate } from "@atlasqueue/contract";
 import { z } from "zod";
 import { invalid } from "../http/answers/problem.ts";
 import { arrivingBody } from "../http/body/arriving.ts";
@@ -60,10 +59,8 @@ export function readerOf(
   return async (c, weigh) => {
     const head = readHead(c);
     const { value, bytes } = await readJson(c, bytes_max, { optional: body.optional, weigh });
-    const key = keyOf(c, idempotency_key);
-    const checked = body.list
-      ? await validateInParts(body.schema, value, body.list, nextTurn)
-      : validate(body.schema, value);
+    const key = readIdempotencyKey(c, idempotency_key);
+    const checked = validate(body.schema, value);
     const faults = [...(typeof key === "object" ? [key] : []), ...(checked.kind === "invalid" ? checked.faults : [])];
     if (typeof key === "object" || checked.kind === "invalid") throw invalid(faults);
     return { ...head, body: checked.value, bytes, idempotency_key: key };
@@ -81,14 +78,4 @@ function readPath(c: ApiContext, params: [string, z.ZodType<string>][]): Record<
     path[name] = parsed.data;
   }
   return path;
-}
-
-/** The key, or what is wrong with it. An optional one must still be valid if it is sent. */
-function keyOf(
-  c: ApiContext,
-  wanted: NonNullable<Operation["request"]>["idempotency_key"],
-): string | Fault | undefined {
-  if (wanted === undefined) return undefined;
-  if (wanted === "optional" && c.req.header("idempotency-key") === undefined) return undefined;
-  return readIdempotencyKey(c);
 }

@@ -1,6 +1,6 @@
 import { readTraceContext, type TraceContext } from "@atlasqueue/contract";
 import { sharedRedis } from "@atlasqueue/core/internal";
-import { forTenant, type ActRow, type TenantContext } from "@atlasqueue/core/internal/http";
+import { forTenant, type ActRow } from "@atlasqueue/core/internal/http";
 import type { Hono } from "hono";
 import { audited, withRefusals } from "../audit/audited.ts";
 import { guardOf } from "../access/guard.ts";
@@ -40,6 +40,7 @@ function serve(
   const answer = answererOf(operation);
   const goes_on = Object.values(operation.answers).some((one) => one?.stream);
   const kind = operation.gate === "lease" ? "first" : "rest";
+  const line = operation.gate === "lease" ? "lease" : "rest";
   const reads = operation.method === "get";
   const permitsOf = operation.permits as ((body: unknown) => number) | undefined;
   // The reader has checked the call against this very operation.
@@ -48,14 +49,13 @@ function serve(
   const work = async (c: ApiContext, input: Input): Promise<Response> => {
     if (permitsOf) await chargeMore(c, deps.access, permitsOf(input.body));
     const delivery = createDelivery(c, deps.access.authenticator.watch);
-    const own = depsFor(c, deps, {
-      gone: reads ? delivery.hungUp : undefined,
-      ...(kind === "first" && { line: "lease" }),
-    });
     const caller = c.get("caller");
+    // Statements take turns with those of other tenants. A read is dropped if its caller hangs up while it waits for its turn.
+    const gone = reads ? delivery.hungUp : undefined;
+    const database = caller && forTenant(deps.database, { tenant: caller.tenant, gone, line });
     const call: Call<Stated> & { caller: Caller | undefined; tenant: string | undefined } = {
       ...(input as Pick<Call<Stated>, keyof Input>),
-      deps: own,
+      deps: database ? { ...deps, database } : deps,
       caller,
       tenant: caller?.tenant,
       get trace() {
@@ -106,16 +106,6 @@ function serve(
     deps.underWay.add(answered);
     return answered;
   };
-}
-
-/**
- * What the handler sends to the database takes turns with other tenants'. Nothing is taken away from a caller who hangs
- * up while a read waits for its turn; everything else goes on as if they had not. Operations on a lease wait in a line of
- * their own.
- */
-function depsFor(c: ApiContext, deps: RouteDeps, context: Omit<TenantContext, "tenant"> = {}): RouteDeps {
-  const tenant = c.get("caller")?.tenant;
-  return tenant === undefined ? deps : { ...deps, database: forTenant(deps.database, { tenant, ...context }) };
 }
 
 /** A malformed header is as good as none, as W3C Trace Context says. */

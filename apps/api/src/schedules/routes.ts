@@ -15,7 +15,7 @@ import { admitJobs } from "../jobs/admit-jobs.ts";
 import { showKnown } from "../jobs/show-known.ts";
 import { exampleJob } from "../route/examples.ts";
 import { noBody } from "../route/operation.ts";
-import { pageOf } from "../route/answers.ts";
+import { makes, pageOf } from "../route/answers.ts";
 import { route } from "../route/route.ts";
 import { answer, exampleSchedule, path } from "./parts.ts";
 import { create, put } from "./store.ts";
@@ -96,7 +96,7 @@ const run = route(
     description: "This submits its job, even while it is paused. Its scheduled runs stay the same.",
     scope: "admin",
     request: { path, body: noBody },
-    answers: { 201: { description: "The job.", schema: job, example: exampleJob } },
+    answers: makes("The job.", job, exampleJob),
     problems: ["not_found", "unique_conflict", "too_many_queues", "storage_full"],
   },
   async ({ deps, tenant, path: { name }, trace }) => {

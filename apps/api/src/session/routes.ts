@@ -156,7 +156,9 @@ const close = route(
   },
   async ({ deps, context: c, caller }: Visited & { context: ApiContext }) => {
     // Only one that was found: anybody can make one up.
-    await end(deps, caller?.session_hash);
+    const hash = caller?.session_hash;
+    if (hash !== undefined) await closeSession(deps, hash);
+    if (hash !== undefined) deps.access.authenticator.forgetSession(hash);
     return {
       status: 200,
       body: await describe(deps, undefined),
@@ -201,12 +203,6 @@ function signedIn({ tenant, scopes: allowed }: Caller, id: string, { name, hint,
 
 function signedOutExample(): Session {
   return { ...example, signed_in: false, tenant: null, scopes: [], token: null, until: null };
-}
-
-async function end(deps: RouteDeps, hash: string | undefined): Promise<void> {
-  if (hash === undefined) return;
-  await closeSession(deps, hash);
-  deps.access.authenticator.forgetSession(hash);
 }
 
 function spendAttempt({ signInPermits, observe }: RouteDeps, network: string): void {

@@ -4,8 +4,6 @@ import type { LiveEventText } from "@atlasqueue/core/internal/http";
 const unread_bytes_max = 256 * 1_024;
 const heartbeat_ms = 15_000;
 
-export type EventStream = { body: ReadableStream<Uint8Array>; send(event: LiveEventText): void; end(): void };
-
 /**
  * Server-sent events: each with its name, a comment now and then to show that the connection lives. `over` is called
  * once, however it ends: the reader left, was too slow, or was told the end.
@@ -14,26 +12,21 @@ export type EventStream = { body: ReadableStream<Uint8Array>; send(event: LiveEv
  * const stream = createEventStream(() => stop());
  * stream.send({ event: "end", data: '{"reason":"draining"}' });
  */
-export function createEventStream(over: () => void, beat_ms = heartbeat_ms): EventStream {
+export function createEventStream(over: () => void, beat_ms = heartbeat_ms) {
   const encoder = new TextEncoder();
   let feed: ReadableStreamDefaultController<Uint8Array> | undefined;
-  const finish = (close?: () => void): void => {
-    if (!feed) return;
+  /** The stream, unless it is over already. */
+  const finish = (): typeof feed => {
+    const last = feed;
     feed = undefined;
     clearInterval(heartbeat);
-    close?.();
-    over();
-  };
-  const roomLeft = () => feed?.desiredSize ?? 0;
-  const drop = (): void => {
-    const slow = feed;
-    finish(() => slow?.error(new Error("the reader is too slow")));
+    if (last) over();
+    return last;
   };
   const write = (text: string): void => {
-    if (!feed) return;
     const bytes = encoder.encode(text);
-    if (bytes.length > roomLeft()) drop();
-    else feed.enqueue(bytes);
+    if (bytes.length <= (feed?.desiredSize ?? 0)) feed?.enqueue(bytes);
+    else finish()?.error(new Error("the reader is too slow"));
   };
   const heartbeat = setInterval(() => write(": still here\n\n"), beat_ms).unref();
   const body = new ReadableStream<Uint8Array>(
@@ -42,16 +35,13 @@ export function createEventStream(over: () => void, beat_ms = heartbeat_ms): Eve
         feed = controller;
         write("retry: 3000\n\n");
       },
-      cancel: () => finish(),
+      cancel: () => void finish(),
     },
     new ByteLengthQueuingStrategy({ highWaterMark: unread_bytes_max }),
   );
   return {
     body,
-    send: ({ event, data }) => write(`event: ${event}\ndata: ${data}\n\n`),
-    end() {
-      const last = feed;
-      finish(() => last?.close());
-    },
+    send: ({ event, data }: LiveEventText) => write(`event: ${event}\ndata: ${data}\n\n`),
+    end: (): void => finish()?.close(),
   };
 }

@@ -5,10 +5,15 @@ import {
   throughput,
   throughputQuery,
   type Throughput,
+  overview,
+  type Overview,
 } from "@atlasqueue/contract";
 import { readSeries, readThroughput } from "@atlasqueue/core/internal/http";
 import { ok } from "../route/answers.ts";
 import { route } from "../route/route.ts";
+import { exampleQueue } from "../route/examples.ts";
+
+const reads = { tag: "Statistics", scope: "read" } as const;
 
 const at = "2030-01-31T12:00:00.000Z";
 const figures = {
@@ -31,9 +36,9 @@ const example: StatsSeries = {
 
 export const series = route(
   {
+    ...reads,
     at: "GET /v1/stats/series",
     id: "getStatsSeries",
-    tag: "Statistics",
     summary: "Get statistics over time",
     description:
       "Of all the tenant's jobs, of a queue, of a type, or of a type in a queue: 15 or 60 steps of a minute, 96 of a " +
@@ -41,7 +46,6 @@ export const series = route(
       "to five seconds late, and a process that crashes takes those of its last five seconds with it. Percentiles come " +
       "from buckets, and are at most 9 % off. A tenant's types beyond the hundredth in an hour are counted as `other`. " +
       "Minutes are kept for two days, hours for thirty.",
-    scope: "read",
     request: { query: statsSeriesQuery },
     answers: ok("The steps, oldest first, without gaps.", statsSeries, example),
   },
@@ -58,16 +62,50 @@ const exampleThroughput: Throughput = {
 
 export const throughputRoute = route(
   {
+    ...reads,
     at: "GET /v1/stats/throughput",
     id: "getThroughput",
-    tag: "Statistics",
     summary: "Get the throughput of queues in the last hour",
     description:
       "For a small chart of each: jobs that were submitted, jobs that succeeded and attempts that failed, in 20 steps of " +
       "three minutes, the last of which is under way. A queue without jobs has zeros.",
-    scope: "read",
     request: { query: throughputQuery },
     answers: ok("The queues, in the order asked for.", throughput, exampleThroughput),
   },
   ({ deps, tenant, query: { queues } }) => readThroughput(deps, tenant, queues),
+);
+
+const exampleOverview: Overview = {
+  at,
+  checks: { postgres: "up", redis: "up" },
+  counts: exampleQueue.counts,
+  queues: 2,
+  paused_queues: 0,
+  oldest_queued: { queue: "reports", at },
+  workers: { count: 3, slots: 30, active: 4, stuck: 0 },
+  problems: [
+    {
+      code: "queue_without_workers",
+      severity: "error",
+      detail: "Ready jobs wait in a queue that no worker serves: reports",
+      queue: "reports",
+      count: 1,
+      since: at,
+    },
+  ],
+};
+
+export const overviewRoute = route(
+  {
+    ...reads,
+    at: "GET /v1/overview",
+    id: "getOverview",
+    summary: "Get the overview",
+    description:
+      "The tenant's jobs by status, its oldest waiting job, its workers, and `problems`: what a person should look at " +
+      "now. Without Redis `workers` is null, and a problem says so. Counts are compared with the jobs themselves once a " +
+      "minute, and only while there are few; `atlasqueue doctor` does it for more.",
+    answers: ok("An empty list of problems means that all is well.", overview, exampleOverview),
+  },
+  ({ deps, tenant }) => deps.overviewOf(tenant),
 );

@@ -22,7 +22,7 @@ import { allows } from "../access/caller.ts";
 import { invalid, ProblemError, unauthorized } from "../http/answers/problem.ts";
 import type { Caller } from "../http/context.ts";
 import { exampleId } from "../route/examples.ts";
-import { ok } from "../route/answers.ts";
+import { makes, ok } from "../route/answers.ts";
 import { route } from "../route/route.ts";
 
 const path = describeFields(z.strictObject({ id: jobId }), { id: "The token's id." });
@@ -68,13 +68,7 @@ const create = route(
       "It does not outlive the token that asks for it. With `AUTH=disabled`: 403, as there is no telling who the caller is.",
     scope: "admin",
     request: { body: { schema: createTokenBody, example: { name: "billing", scopes: ["submit", "read"] } } },
-    answers: {
-      201: {
-        description: "The token; no other answer shows it again.",
-        schema: createdToken,
-        example: created,
-      },
-    },
+    answers: makes("The token; no other answer shows it again.", createdToken, created),
     problems: ["too_many_tokens"],
   },
   async ({ deps, tenant, caller, body }) => {
@@ -98,9 +92,7 @@ const rotate = route(
       "successor until that is revoked; the new one does not outlive the token that asks for it.",
     scope: "admin",
     request: { path, body: { schema: rotateTokenBody, example: { overlap_seconds: 3_600 } } },
-    answers: {
-      201: { description: "The new token.", schema: createdToken, example: created },
-    },
+    answers: makes("The new token.", createdToken, created),
     problems: ["not_found", "token_rotated", "too_many_tokens"],
   },
   async ({ deps, tenant, caller, path: { id }, body }) => {

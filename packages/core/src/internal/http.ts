@@ -13,7 +13,6 @@ export {
   outcomeUnknown,
 } from "../database/errors.ts";
 export { withPriority, forTenant } from "../database/pool/fair-share.ts";
-export type { TenantContext } from "../database/connect.ts";
 export type { ActRow, JobRow, OperationRow } from "../database/schema/index.ts";
 export { purgeAll, replayAll } from "../dead-letters/bulk.ts";
 export { listDeadGroups, type GroupPlace } from "../dead-letters/groups.ts";

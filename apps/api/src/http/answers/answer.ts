@@ -3,7 +3,7 @@ import type { ApiContext } from "../context.ts";
 import type { ProblemError } from "./problem.ts";
 
 /** What every answer carries. */
-export const everywhere = { "x-content-type-options": "nosniff", "cache-control": "no-store" };
+const everywhere = { "x-content-type-options": "nosniff", "cache-control": "no-store" };
 
 /**
  * A JSON answer with the request's id. Its headers are a plain object, which goes to Node as it is: `c.json` and

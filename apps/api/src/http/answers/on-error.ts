@@ -11,8 +11,7 @@ import {
   TooManyQueuesError,
 } from "@atlasqueue/core/internal/http";
 import { routePath } from "hono/route";
-import type { ApiContext } from "../context.ts";
-import { senderOf } from "../sender.ts";
+import { type ApiContext, senderOf } from "../context.ts";
 import { internal, ProblemError, temporary, unavailable, answerProblem, faultText } from "./problem.ts";
 import type { JsonRpcAnswer, ProblemKind } from "@atlasqueue/contract";
 import { answerText } from "./answer.ts";

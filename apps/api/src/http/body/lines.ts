@@ -15,14 +15,6 @@ export type LineBounds = {
   idle_ms: number;
 };
 
-export type LineReader = {
-  /**
-   * The lines that are there: one at least, unless it is over. Waits for them, until `stop` aborts. Rejects like the
-   * body it reads.
-   */
-  take(stop: AbortSignal): Promise<Taken>;
-};
-
 const line_feed = 0x0a;
 const blanks = new Set([0x20, 0x09, 0x0d]);
 const nothing = Buffer.alloc(0);
@@ -35,7 +27,7 @@ const nothing = Buffer.alloc(0);
  * const lines = createLineReader(body, { line_bytes_max: 300_000, lines_max: 500, idle_ms: 60_000 });
  * const { lines: first } = await lines.take(stop);
  */
-export function createLineReader(body: Arriving, { line_bytes_max, lines_max, idle_ms }: LineBounds): LineReader {
+export function createLineReader(body: Arriving, { line_bytes_max, lines_max, idle_ms }: LineBounds) {
   /** What has come and is not cut yet; the last of it is the beginning of a line until the body is complete. */
   let left: Uint8Array = nothing;
   let complete = false;
@@ -58,7 +50,11 @@ export function createLineReader(body: Arriving, { line_bytes_max, lines_max, id
   };
 
   return {
-    async take(stop) {
+    /**
+     * The lines that are there: one at least, unless it is over. Waits for them, until `stop` aborts. Rejects like the
+     * body it reads.
+     */
+    async take(stop: AbortSignal): Promise<Taken> {
       for (;;) {
         const lines = cut();
         if (lines.length > 0) return { lines };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { clientAddress, trustedProxies } from "./client-address.ts";
+import { clientAddress, trustedProxies } from "./address.ts";
 
 const trusts = trustedProxies(["10.0.0.0/8", "192.0.2.1", "2001:db8:1::/48"]);
 

@@ -1,10 +1,13 @@
 import { idempotencyKeyAccepts, parseIdempotencyKey, showValue, type Fault } from "@atlasqueue/contract";
 import { type ApiContext, incomingOf } from "../context.ts";
 
-/** The request's key, or what is wrong with it. */
-export function readIdempotencyKey(c: ApiContext): string | Fault {
-  const header = c.req.header("idempotency-key");
-  if (header === undefined) return fault("is required: ");
+/** The request's key, or what is wrong with it. An optional one must still be valid if it is sent. */
+export function readIdempotencyKey(
+  c: ApiContext,
+  wanted: "required" | "optional" | undefined,
+): string | Fault | undefined {
+  const header = wanted && c.req.header("idempotency-key");
+  if (header === undefined) return wanted === "required" ? fault("is required: ") : undefined;
   // Node joins the two values, which would be a third key.
   if (header.includes(",") && sentTwice(c, "idempotency-key")) return fault("was sent more than once; it must be ");
   const key = parseIdempotencyKey(header);

@@ -25,15 +25,6 @@ export type StreamCall = {
   problemOf(thrown: unknown): ProblemError;
 };
 
-export type Run = {
-  /** The next answers; after the last line undefined. One call at a time. */
-  next(): Promise<string | undefined>;
-  /** Reads no more. What was read is stored and answered; then this is said. */
-  end(ending: Ending): void;
-  /** Reads no more, and nobody wants the answers. */
-  abandon(): void;
-};
-
 /**
  * Has the lines of a body stored while it arrives: batch after batch, as fast as they commit and their answers are
  * asked for. While the answers of one batch are waited for, the next is read and stored.
@@ -42,7 +33,7 @@ export type Run = {
  * const run = runStream(call);
  * for (let text = await run.next(); text !== undefined; text = await run.next()) write(text);
  */
-export function runStream(call: StreamCall): Run {
+export function runStream(call: StreamCall) {
   const { deps, tenant, body } = call;
   const stop = new AbortController();
   const line_bytes_max = deps.payload_bytes_max + limits.line_envelope_bytes_max;
@@ -96,7 +87,8 @@ export function runStream(call: StreamCall): Run {
   let ahead = begin();
 
   return {
-    async next() {
+    /** The next answers; after the last line undefined. One call at a time. */
+    async next(): Promise<string | undefined> {
       if (over) return undefined;
       const flight = ahead;
       ahead = begin();
@@ -107,7 +99,9 @@ export function runStream(call: StreamCall): Run {
       leave();
       return landed.text + ended(ending ?? { end: "complete" }, answered);
     },
+    /** Reads no more. What was read is stored and answered; then this is said. */
     end,
+    /** Reads no more, and nobody wants the answers. */
     abandon: leave,
   };
 }
