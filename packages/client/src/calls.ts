@@ -103,10 +103,7 @@ export function createCalls(options: ClientOptions): Calls {
     ...workerCalls(ask),
     ...auditCalls(ask),
     flows: flowCalls(ask),
-    flow: () =>
-      createFlowBuilder(send, through, (id, definition) =>
-        definition ? jobs.handle(id, definition) : (jobs.handle(id) as never),
-      ),
+    flow: () => createFlowBuilder(send, through, jobs.handle),
     schedules: scheduleCalls(ask),
     tokens: tokenCalls(ask),
     stats: statsCalls(ask, createEvents(transport)),

@@ -59,7 +59,7 @@ export type SubmittedFlow = {
   handle<Result>(member: FlowMember<Result>): Handle<Result>;
 };
 
-type HandleOf = <Result>(id: string, definition: JobDefinition<never, unknown, Result> | undefined) => Handle<Result>;
+type HandleOf = <Result>(id: string, definition?: JobDefinition<never, unknown, Result>) => Handle<Result>;
 type Definition = JobDefinition<unknown, unknown, unknown>;
 type Added = { request: InFlow; definition?: Definition; payload?: unknown };
 type Answer = { jobs: { id: string; created: boolean }[]; then?: { id: string }; flow_id: string | null };
@@ -134,7 +134,7 @@ export function createFlowBuilder(
         id: flow_id,
         created: stored.every(({ created }) => created),
         jobs: handles,
-        last: then && handleOf<Json>(then.id, undefined),
+        last: then && handleOf<Json>(then.id),
         handle<Result>({ ref }: FlowMember<Result>) {
           const handle = handles[places.get(ref) ?? -1];
           if (!handle) throw new TypeError(`${JSON.stringify(ref)} is no job of this flow`);

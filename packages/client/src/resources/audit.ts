@@ -16,11 +16,9 @@ export type AuditFilter = {
   cursor?: string;
 };
 
-export type AuditCalls = {
-  /** Who did what, newest first, a page at a time. A page may be short, and still have a `next_cursor`. */
-  audit(filter?: AuditFilter, call?: CallOptions): Promise<AuditPage>;
-};
+export type AuditCalls = ReturnType<typeof auditCalls>;
 
-export function auditCalls(ask: Ask): AuditCalls {
-  return { audit: (query = {}, call) => ask<AuditPage>("GET", ["audit"], call, { query }) };
-}
+export const auditCalls = (ask: Ask) => ({
+  /** Who did what, newest first, a page at a time. A page may be short, and still have a `next_cursor`. */
+  audit: (query: AuditFilter = {}, call?: CallOptions): Promise<AuditPage> => ask("GET", ["audit"], call, { query }),
+});

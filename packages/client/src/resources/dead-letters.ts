@@ -1,6 +1,6 @@
-import type { BulkAnswer, DeadGroupPage, Job, JobPage } from "@atlasqueue/contract";
+import type { BulkAnswer, DeadGroupPage, JobPage } from "@atlasqueue/contract";
 import { listPages } from "../http/list-pages.ts";
-import { replayCalls, type ReplayCalls } from "./replays.ts";
+import { replayCalls } from "./replays.ts";
 import type { Ask } from "../http/ask.ts";
 import type { ActOptions, CallOptions } from "../http/transport.ts";
 
@@ -42,34 +42,31 @@ export type DeadLetterFilter = {
 };
 
 /** Besides what is listed here, a call may reject like any other: AuthError, ValidationError, UnavailableError, … */
-export type DeadLetterCalls = {
-  /** Most recently dead first, fetched a page at a time as they are read. */
-  list(filter?: DeadLetterFilter, call?: CallOptions): AsyncGenerator<Job, void, undefined>;
-  /** By type and error, in this order, a page at a time: go on with its `next_cursor`. */
-  groups(filter?: { type?: string; limit?: number; cursor?: string }, call?: CallOptions): Promise<DeadGroupPage>;
-  /**
-   * Queue dead letters again, with all their attempts. `changed` is less than `matched` when a request ran out of time:
-   * ask again. With `dryRun` nothing is changed.
-   */
-  replay(which: DeadLetterChoice, options?: { dryRun?: boolean }, call?: ActOptions): Promise<BulkAnswer>;
-  /** Delete dead letters for good. Otherwise like `replay`. */
-  purge(which: DeadLetterChoice, options?: { dryRun?: boolean }, call?: CallOptions): Promise<BulkAnswer>;
-  /** Replays that go on in the background: paced, patched, paused. */
-  readonly replays: ReplayCalls;
-};
+export type DeadLetterCalls = ReturnType<typeof deadLetterCalls>;
 
-export function deadLetterCalls(ask: Ask): DeadLetterCalls {
-  const change = (verb: "replay" | "purge", which: DeadLetterChoice, dry_run: boolean, call?: ActOptions) =>
-    // Not after a lost answer: by then a job may have died again, and that would be a second replay.
-    ask<BulkAnswer>("POST", ["dlq", verb], call, {
-      body: { ...which, dry_run },
-      repeat: dry_run ? "always" : "undone",
-    });
+export function deadLetterCalls(ask: Ask) {
+  const change =
+    (verb: "replay" | "purge") =>
+    (which: DeadLetterChoice, { dryRun: dry_run = false } = {}, call?: ActOptions): Promise<BulkAnswer> =>
+      // Not after a lost answer: by then a job may have died again, and that would be a second replay.
+      ask("POST", ["dlq", verb], call, { body: { ...which, dry_run }, repeat: dry_run ? "always" : "undone" });
   return {
+    /** Most recently dead first, fetched a page at a time as they are read. */
+    list: (filter?: DeadLetterFilter, call?: CallOptions) =>
+      listPages(filter, (query) => ask<JobPage>("GET", ["dlq"], call, { query })),
+    /** By type and error, in this order, a page at a time: go on with its `next_cursor`. */
+    groups: (
+      query: { type?: string; limit?: number; cursor?: string } = {},
+      call?: CallOptions,
+    ): Promise<DeadGroupPage> => ask("GET", ["dlq", "groups"], call, { query }),
+    /**
+     * Queue dead letters again, with all their attempts. `changed` is less than `matched` when a request ran out of time:
+     * ask again. With `dryRun` nothing is changed.
+     */
+    replay: change("replay"),
+    /** Delete dead letters for good. Otherwise like `replay`. */
+    purge: change("purge"),
+    /** Replays that go on in the background: paced, patched, paused. */
     replays: replayCalls(ask),
-    list: (filter, call) => listPages(filter, (query) => ask<JobPage>("GET", ["dlq"], call, { query })),
-    groups: (query = {}, call) => ask<DeadGroupPage>("GET", ["dlq", "groups"], call, { query }),
-    replay: (which, { dryRun = false } = {}, call) => change("replay", which, dryRun, call),
-    purge: (which, { dryRun = false } = {}, call) => change("purge", which, dryRun, call),
   };
 }

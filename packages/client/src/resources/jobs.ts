@@ -26,7 +26,7 @@ import type { Ask } from "../http/ask.ts";
 import { listPages } from "../http/list-pages.ts";
 import { segment, type ActOptions, type CallOptions, type Send } from "../http/transport.ts";
 import { createHandle, type Handle } from "../results/handle.ts";
-import { createWaits, type WaitOptions } from "../results/waits.ts";
+import { createWaits } from "../results/waits.ts";
 import { stepCalls } from "./steps.ts";
 import { submitInParts, type Submitted } from "./submit-many.ts";
 
@@ -64,69 +64,11 @@ export type ListFilter = {
 export type PageFilter = Omit<ListFilter, "pageSize"> & { cursor?: string };
 
 /** Besides what is listed here, a call may reject like any other: AuthError, RateLimitError, UnavailableError, … */
-export type JobCalls = {
-  /**
-   * Store a job; resolves when it is durable. Without an idempotency key one is generated, so that a repeated try makes
-   * no second job; pass your own to be safe across a restart of your program. A payload that does not fit its
-   * definition rejects with PayloadError before anything is sent. Rejects with ValidationError,
-   * IdempotencyMismatchError, TooLargeError (payload 256 KiB).
-   */
-  submit(job: JobSubmission, call?: CallOptions): Promise<SubmittedJob>;
-  submit<Input, Result>(
-    definition: JobDefinition<Input, unknown, Result>,
-    payload: NoInfer<Input>,
-    options?: JobOptions,
-    call?: CallOptions,
-  ): Promise<SubmittedJob<Result>>;
-  /**
-   * Any number of jobs, with handles in the same order. Up to 1,000 jobs and 1 MiB go in one request, stored whole or
-   * not at all; more go in parts, one after another, and when one fails those before it are stored: with your own keys
-   * it is safe to call again. Rejects like `submit`; the ValidationError names every bad job of its part.
-   */
-  submitMany(jobs: readonly JobSubmission[], call?: CallOptions): Promise<SubmittedJob<Json, Submitted>[]>;
-  /** The handle of a job whose id you kept; given a definition, its result is what the definition makes of it. */
-  handle(id: string): Handle;
-  handle<Result>(id: string, definition: JobDefinition<never, unknown, Result>): Handle<Result>;
-  /** With the results of the jobs it waited for, if there are any. Rejects with NotFoundError. */
-  get(id: string, call?: CallOptions): Promise<JobWithParents>;
-  /** A page of all the jobs it waits or waited for, with their results: go on with its `next_cursor`. NotFoundError. */
-  parents(id: string, page?: { cursor?: string; limit?: number }, call?: CallOptions): Promise<ParentPage>;
-  /** Newest first, fetched a page at a time as they are read. Jobs submitted meanwhile are not included. */
-  list(filter?: ListFilter, call?: CallOptions): AsyncGenerator<Job, void, undefined>;
-  /** One page of the same list, for programs that turn its pages themselves. */
-  page(filter?: PageFilter, call?: CallOptions): Promise<JobPage>;
-  /**
-   * The job when it is final: succeeded, dead or cancelled. Rejects with TimeoutError after `timeoutMs` (default a
-   * minute; Infinity for no limit) and with NotFoundError; while the API is away it waits for it. However many jobs are
-   * waited for, the client has at most `waitsMax` requests under way for that.
-   */
-  wait(id: string, options?: WaitOptions): Promise<Job>;
-  /** End a job that is not final; if it is running, its handler is aborted. Rejects with JobFinishedError. */
-  cancel(id: string, call?: ActOptions): Promise<ChangedJob>;
-  /** Queue a dead, cancelled or failed job again, now and with all its attempts. Rejects with NotRetryableError. */
-  retry(id: string, call?: ActOptions): Promise<ChangedJob>;
-  /**
-   * Like `retry`, with another payload: `patch` is a JSON merge patch (null removes a field), `payload` the whole of it,
-   * in which null stays. Give one of them.
-   */
-  editAndRetry(id: string, edit: EditJobInput, call?: CallOptions): Promise<Job>;
-  /** Delete a finished job, with its attempts. Rejects with ConflictError for one that is not, and NotFoundError. */
-  delete(id: string, call?: CallOptions): Promise<void>;
-  /**
-   * Cancel, retry or delete all jobs that match. A call goes on for some seconds: go on with its `next_cursor` until
-   * that is null; the sum of `changed` is how far it came. With `dry_run` it only counts; its
-   * `first_cursor` is where to begin so that nothing made since is changed.
-   */
-  bulk(wish: BulkJobsInput, call?: CallOptions): Promise<BulkJobsAnswer>;
-  /** Every attempt of a job, how it ended and why. Rejects with NotFoundError. */
-  attempts(id: string, call?: CallOptions): Promise<Attempt[]>;
-  /** Why a job is not running now. Rejects with NotFoundError. */
-  explain(id: string, call?: CallOptions): Promise<Explanation>;
-};
+export type JobCalls = ReturnType<typeof jobCalls>;
 
 type Ways = { waits_max: number; tracing: Tracing | undefined; through: ReturnType<typeof submitThrough> };
 
-export function jobCalls(send: Send, ask: Ask, { waits_max, tracing, through }: Ways): JobCalls {
+export function jobCalls(send: Send, ask: Ask, { waits_max, tracing, through }: Ways) {
   const get = async (id: string, call?: CallOptions, wait_seconds = 0): Promise<JobWithParents> => {
     const query = wait_seconds > 0 ? { wait_seconds } : {};
     const path = `/v1/jobs/${segment(id)}`;
@@ -141,7 +83,7 @@ export function jobCalls(send: Send, ask: Ask, { waits_max, tracing, through }: 
     parse: (result: Json) => Result | Promise<Result>,
   ) => createHandle(fields, { get, wait, signal, parse });
 
-  const submit = (given: JobSubmission, call?: CallOptions) => through.one(given, (job) => submitNow(job, call));
+  const submitOne = (given: JobSubmission, call?: CallOptions) => through.one(given, (job) => submitNow(job, call));
   const submitNow = async (given: JobSubmission, call?: CallOptions) => {
     const { idempotency_key = randomKey(), ...request } = given;
     const headers = { "idempotency-key": keyHeader(idempotency_key) };
@@ -157,18 +99,43 @@ export function jobCalls(send: Send, ask: Ask, { waits_max, tracing, through }: 
     return { id: job.id, created: answer.status === 201, job };
   };
 
+  function submit(job: JobSubmission, call?: CallOptions): Promise<SubmittedJob>;
+  function submit<Input, Result>(
+    definition: JobDefinition<Input, unknown, Result>,
+    payload: NoInfer<Input>,
+    options?: JobOptions,
+    call?: CallOptions,
+  ): Promise<SubmittedJob<Result>>;
+  async function submit<Input, Result>(
+    first: JobSubmission | JobDefinition<Input, unknown, Result>,
+    second?: Input | CallOptions,
+    options?: JobOptions,
+    call?: CallOptions,
+  ): Promise<SubmittedJob<Result>> {
+    if (!isDefinition(first)) return handleOf(await submitOne(first, second as CallOptions), asItIs<Result>);
+    await first.parse(second);
+    return handleOf(await submitOne(first.submission(second as Input, options), call), first.parseResult);
+  }
+  function handle(id: string): Handle;
+  function handle<Result>(id: string, definition?: JobDefinition<never, unknown, Result>): Handle<Result>;
+  function handle<Result>(id: string, definition?: JobDefinition<never, unknown, Result>) {
+    return handleOf({ id }, definition?.parseResult ?? asItIs<Result>);
+  }
+
   return {
-    async submit<Input, Result>(
-      first: JobSubmission | JobDefinition<Input, unknown, Result>,
-      second?: Input | CallOptions,
-      options?: JobOptions,
-      call?: CallOptions,
-    ): Promise<SubmittedJob<Result>> {
-      if (!isDefinition(first)) return handleOf(await submit(first, second as CallOptions), asItIs<Result>);
-      await first.parse(second);
-      return handleOf(await submit(first.submission(second as Input, options), call), first.parseResult);
-    },
-    async submitMany(jobs, call) {
+    /**
+     * Store a job; resolves when it is durable. Without an idempotency key one is generated, so that a repeated try makes
+     * no second job; pass your own to be safe across a restart of your program. A payload that does not fit its
+     * definition rejects with PayloadError before anything is sent. Rejects with ValidationError,
+     * IdempotencyMismatchError, TooLargeError (payload 256 KiB).
+     */
+    submit,
+    /**
+     * Any number of jobs, with handles in the same order. Up to 1,000 jobs and 1 MiB go in one request, stored whole or
+     * not at all; more go in parts, one after another, and when one fails those before it are stored: with your own keys
+     * it is safe to call again. Rejects like `submit`; the ValidationError names every bad job of its part.
+     */
+    async submitMany(jobs: readonly JobSubmission[], call?: CallOptions): Promise<SubmittedJob<Json, Submitted>[]> {
       const queues = jobs.map(({ queue = "default" }) => ({ queue }));
       const submitted = await inOperation(
         tracing,
@@ -178,14 +145,27 @@ export function jobCalls(send: Send, ask: Ask, { waits_max, tracing, through }: 
       );
       return submitted.map((job) => handleOf({ id: job.id, created: job.created, job }, asItIs<Json>));
     },
-    handle: <Result>(id: string, definition?: JobDefinition<never, unknown, Result>) =>
-      handleOf({ id }, definition?.parseResult ?? asItIs<Result>),
-    get: (id, call) => get(id, call),
-    parents: (id, query = {}, call) => ask<ParentPage>("GET", ["jobs", id, "parents"], call, { query }),
-    list: (filter, call) => listPages(filter, (query) => ask<JobPage>("GET", ["jobs"], call, { query })),
-    page: (filter = {}, call) => ask<JobPage>("GET", ["jobs"], call, { query: { ...filter } }),
+    /** The handle of a job whose id you kept; given a definition, its result is what the definition makes of it. */
+    handle,
+    /** With the results of the jobs it waited for, if there are any. Rejects with NotFoundError. */
+    get: (id: string, call?: CallOptions): Promise<JobWithParents> => get(id, call),
+    /** A page of all the jobs it waits or waited for, with their results: go on with its `next_cursor`. NotFoundError. */
+    parents: (id: string, query: { cursor?: string; limit?: number } = {}, call?: CallOptions): Promise<ParentPage> =>
+      ask("GET", ["jobs", id, "parents"], call, { query }),
+    /** Newest first, fetched a page at a time as they are read. Jobs submitted meanwhile are not included. */
+    list: (filter?: ListFilter, call?: CallOptions) =>
+      listPages(filter, (query) => ask<JobPage>("GET", ["jobs"], call, { query })),
+    /** One page of the same list, for programs that turn its pages themselves. */
+    page: (filter: PageFilter = {}, call?: CallOptions): Promise<JobPage> =>
+      ask("GET", ["jobs"], call, { query: { ...filter } }),
+    /**
+     * The job when it is final: succeeded, dead or cancelled. Rejects with TimeoutError after `timeoutMs` (default a
+     * minute; Infinity for no limit) and with NotFoundError; while the API is away it waits for it. However many jobs are
+     * waited for, the client has at most `waitsMax` requests under way for that.
+     */
     wait,
-    async cancel(id, call) {
+    /** End a job that is not final; if it is running, its handler is aborted. Rejects with JobFinishedError. */
+    async cancel(id: string, call?: ActOptions): Promise<ChangedJob> {
       let repeated = false;
       const path = `/v1/jobs/${segment(id)}/cancel`;
       const onRepeat = () => (repeated = true);
@@ -199,17 +179,32 @@ export function jobCalls(send: Send, ask: Ask, { waits_max, tracing, through }: 
         throw error;
       }
     },
+    /** Queue a dead, cancelled or failed job again, now and with all its attempts. Rejects with NotRetryableError. */
     // Not after a lost answer: by then the job may have run and died again, and that would be a second retry.
-    retry: (id, call) => ask<ChangedJob>("POST", ["jobs", id, "retry"], call, { repeat: "undone" }),
-    editAndRetry: (id, body, call) => ask<Job>("POST", ["jobs", id, "edit"], call, { body, repeat: "undone" }),
-    async delete(id, call) {
-      // Sent again after taking effect, the answer would be that there is no such job.
-      await ask("DELETE", ["jobs", id], call, { repeat: "undone" });
-    },
-    bulk: (body, call) =>
-      ask<BulkJobsAnswer>("POST", ["jobs", "bulk"], call, { body, repeat: body.dry_run ? "always" : "undone" }),
-    attempts: async (id, call) => (await ask<AttemptList>("GET", ["jobs", id, "attempts"], call)).items,
-    explain: (id, call) => ask<Explanation>("GET", ["jobs", id, "explain"], call),
+    retry: (id: string, call?: ActOptions): Promise<ChangedJob> =>
+      ask("POST", ["jobs", id, "retry"], call, { repeat: "undone" }),
+    /**
+     * Like `retry`, with another payload: `patch` is a JSON merge patch (null removes a field), `payload` the whole of it,
+     * in which null stays. Give one of them.
+     */
+    editAndRetry: (id: string, body: EditJobInput, call?: CallOptions): Promise<Job> =>
+      ask("POST", ["jobs", id, "edit"], call, { body, repeat: "undone" }),
+    /** Delete a finished job, with its attempts. Rejects with ConflictError for one that is not, and NotFoundError. */
+    // Sent again after taking effect, the answer would be that there is no such job.
+    delete: async (id: string, call?: CallOptions): Promise<void> =>
+      void (await ask("DELETE", ["jobs", id], call, { repeat: "undone" })),
+    /**
+     * Cancel, retry or delete all jobs that match. A call goes on for some seconds: go on with its `next_cursor` until
+     * that is null; the sum of `changed` is how far it came. With `dry_run` it only counts; its
+     * `first_cursor` is where to begin so that nothing made since is changed.
+     */
+    bulk: (body: BulkJobsInput, call?: CallOptions): Promise<BulkJobsAnswer> =>
+      ask("POST", ["jobs", "bulk"], call, { body, repeat: body.dry_run ? "always" : "undone" }),
+    /** Every attempt of a job, how it ended and why. Rejects with NotFoundError. */
+    attempts: async (id: string, call?: CallOptions): Promise<Attempt[]> =>
+      (await ask<AttemptList>("GET", ["jobs", id, "attempts"], call)).items,
+    /** Why a job is not running now. Rejects with NotFoundError. */
+    explain: (id: string, call?: CallOptions): Promise<Explanation> => ask("GET", ["jobs", id, "explain"], call),
   };
 }
 

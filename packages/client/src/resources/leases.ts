@@ -65,55 +65,17 @@ export type ReleaseOptions = CallOptions & {
  * Leasing by hand; `work` does all of this for you. Besides what is listed here, a call may reject like any other:
  * AuthError, ValidationError, RateLimitError, UnavailableError, …
  */
-export type LeaseCalls = {
-  /**
-   * Take jobs that are ready; none when none become ready in time. A try is given up after the wait and a third of the
-   * lease, and repeated: it has the same jobs, so a lost response costs nothing. ConflictError if your `leaseToken` is
-   * another request's.
-   */
-  lease(queue: string, options: LeaseOptions, call?: CallOptions): Promise<LeasedJob[]>;
-  /**
-   * The job has succeeded; `result` is any JSON, at most 256 KiB. Throws a TypeError for what JSON would silently
-   * change. Repeating the same ack is fine, and adds no jobs a second time. LeaseLostError.
-   */
-  ack(held: Held, result?: Json, call?: AckOptions): Promise<ChangedJob>;
-  /**
-   * The attempt failed. `error` is stored as "Type: message" (a string as it is), up to 4,096 characters, and its
-   * `data` (16 KiB of JSON) if it was the last attempt. The job is retried after its backoff, after `delaySeconds`, or
-   * with `retry: false` never. LeaseLostError.
-   */
-  nack(
-    held: Held,
-    error: unknown,
-    options?: { retry?: boolean | undefined; delaySeconds?: number | undefined; data?: Json | undefined },
-    call?: CallOptions,
-  ): Promise<ChangedJob>;
-  /** You will not finish it: the job is ready again, in its old place, and no attempt is spent. LeaseLostError. */
-  release(held: Held, call?: ReleaseOptions): Promise<ChangedJob>;
-  /**
-   * Everything leased under a token is ready again, with no attempt spent; resolves with how many jobs went back now.
-   * The second time it changes nothing.
-   */
-  releaseLease(leaseToken: string, call?: CallOptions): Promise<number>;
-  /** Hold the job for `leaseSeconds` (default 30) from now, and report its progress. LeaseLostError. */
-  heartbeat(
-    held: Held,
-    options?: { leaseSeconds?: number; progress?: Json },
-    call?: CallOptions,
-  ): Promise<HeartbeatAnswer>;
-  /**
-   * Acks, nacks and releases of up to 1,000 jobs at once; one outcome for each, in their order. A lost lease is an outcome.
-   * With `next`, a try that got no response is repeated with the same `lease_token`, and has the same next jobs.
-   */
-  settle(request: SettleRequestInput, call?: CallOptions): Promise<Settled>;
-};
+export type LeaseCalls = ReturnType<typeof leaseCalls>;
 
-export function leaseCalls(send: Send): LeaseCalls {
+export function leaseCalls(send: Send) {
   // The second time, none of them changes anything.
-  const post = async (path: string, fields: object, call: CallOptions | undefined): Promise<unknown> =>
-    (await send({ method: "POST", path, body: JSON.stringify(fields), repeat: "always" }, call)).body;
+  const post = async <Answer>(path: string, fields: object, call: CallOptions | undefined): Promise<Answer> =>
+    (await send({ method: "POST", path, body: JSON.stringify(fields), repeat: "always" }, call)).body as Answer;
+  /** A call about a job that is held. */
+  const postOf = <Answer>({ job, lease_token }: Held, verb: string, fields: object, call: CallOptions | undefined) =>
+    post<Answer>(`/v1/jobs/${segment(job.id)}/${verb}`, { lease_token, ...fields }, call);
   const releaseLease = async (lease_token: string, call?: CallOptions): Promise<number> =>
-    ((await post("/v1/leases/release", { lease_token }, call)) as ReleaseLeaseAnswer).released;
+    (await post<ReleaseLeaseAnswer>("/v1/leases/release", { lease_token }, call)).released;
   /**
    * Sends a request that leases jobs, under the caller's token or a new one. `ends_at_ms`: when the leases end, counted
    * from the try that got a response.
@@ -138,68 +100,82 @@ export function leaseCalls(send: Send): LeaseCalls {
       throw error;
     }
   };
-  const path = ({ job }: Held, verb: string) => `/v1/jobs/${segment(job.id)}/${verb}`;
 
   return {
-    async lease(queue, { workerId, leaseSeconds, maxJobs, waitSeconds = 0, types, leaseToken }, call) {
+    /**
+     * Take jobs that are ready; none when none become ready in time. A try is given up after the wait and a third of the
+     * lease, and repeated: it has the same jobs, so a lost response costs nothing. ConflictError if your `leaseToken` is
+     * another request's.
+     */
+    async lease(queue: string, options: LeaseOptions, call?: CallOptions): Promise<LeasedJob[]> {
       call?.signal?.throwIfAborted();
-      const token = leaseToken ?? randomToken();
-      const lasts_ms = lastsMs(leaseSeconds);
+      const { leaseToken, leaseSeconds: lease_seconds, waitSeconds = 0 } = options;
+      const { workerId: worker_id, maxJobs: max_jobs, types } = options;
+      const lease_token = leaseToken ?? randomToken();
+      const lasts_ms = lastsMs(lease_seconds);
       // A try that gets no response must be repeated before what it leased has ended.
       const wait_seconds = Math.min(waitSeconds, lasts_ms / 3_000);
-      const fields = {
-        worker_id: workerId,
-        lease_seconds: leaseSeconds,
-        max_jobs: maxJobs,
-        wait_seconds,
-        lease_token: token,
-        types,
-      };
+      const fields = { worker_id, lease_seconds, max_jobs, wait_seconds, lease_token, types };
       const to = { path: `/v1/queues/${segment(queue)}/lease`, hold_ms: wait_seconds * 1_000 };
-      const { body, ends_at_ms } = await sendLeasing(to, { token, own_token: leaseToken, lasts_ms }, fields, call);
+      const about = { token: lease_token, own_token: leaseToken, lasts_ms };
+      const { body, ends_at_ms } = await sendLeasing(to, about, fields, call);
       return (body as LeaseAnswer).jobs.map((leased) => ({ ...leased, ends_at_ms }));
     },
-    async ack(held, result, { children, dependantsWait, ...call } = {}) {
-      const checked = storableResult(result);
+    /**
+     * The job has succeeded; `result` is any JSON, at most 256 KiB. Throws a TypeError for what JSON would silently
+     * change. Repeating the same ack is fine, and adds no jobs a second time. LeaseLostError.
+     */
+    async ack(held: Held, returned?: Json, options: AckOptions = {}): Promise<ChangedJob> {
+      const { children, dependantsWait: dependants_wait, ...call } = options;
+      const checked = storableResult(returned);
       if (checked.kind === "refused") throw new TypeError(reasonOf(checked.reason));
-      const fields = {
-        lease_token: held.lease_token,
-        result: checked.result,
-        children,
-        dependants_wait: dependantsWait,
-      };
-      return (await post(path(held, "ack"), fields, call)) as ChangedJob;
+      return postOf(held, "ack", { result: checked.result, children, dependants_wait }, call);
     },
-    async nack(held, error, { retry, delaySeconds, data = errorData(error) } = {}, call) {
-      const text = typeof error === "string" ? storableText(error) : errorText(error);
-      const fields = {
-        lease_token: held.lease_token,
-        error: text,
-        retry,
-        delay_seconds: delaySeconds,
-        error_data: data,
-      };
-      return (await post(path(held, "nack"), fields, call)) as ChangedJob;
+    /**
+     * The attempt failed. `error` is stored as "Type: message" (a string as it is), up to 4,096 characters, and its
+     * `data` (16 KiB of JSON) if it was the last attempt. The job is retried after its backoff, after `delaySeconds`, or
+     * with `retry: false` never. LeaseLostError.
+     */
+    async nack(
+      held: Held,
+      thrown: unknown,
+      options: { retry?: boolean | undefined; delaySeconds?: number | undefined; data?: Json | undefined } = {},
+      call?: CallOptions,
+    ): Promise<ChangedJob> {
+      const { retry, delaySeconds: delay_seconds, data: error_data = errorData(thrown) } = options;
+      const error = typeof thrown === "string" ? storableText(thrown) : errorText(thrown);
+      return postOf(held, "nack", { error, retry, delay_seconds, error_data }, call);
     },
-    release: async (held, { later, ...call } = {}) =>
-      (await post(path(held, "release"), { lease_token: held.lease_token, later }, call)) as ChangedJob,
-    async heartbeat(held, { leaseSeconds, progress } = {}, call) {
-      const fields = { lease_token: held.lease_token, lease_seconds: leaseSeconds, progress };
-      return (await post(path(held, "heartbeat"), fields, call)) as HeartbeatAnswer;
-    },
-    async settle(request, call) {
+    /** You will not finish it: the job is ready again, in its old place, and no attempt is spent. LeaseLostError. */
+    release: async (held: Held, { later, ...call }: ReleaseOptions = {}): Promise<ChangedJob> =>
+      postOf(held, "release", { later }, call),
+    /**
+     * Everything leased under a token is ready again, with no attempt spent; resolves with how many jobs went back now.
+     * The second time it changes nothing.
+     */
+    releaseLease,
+    /** Hold the job for `leaseSeconds` (default 30) from now, and report its progress. LeaseLostError. */
+    heartbeat: async (
+      held: Held,
+      { leaseSeconds: lease_seconds, progress }: { leaseSeconds?: number; progress?: Json } = {},
+      call?: CallOptions,
+    ): Promise<HeartbeatAnswer> => postOf(held, "heartbeat", { lease_seconds, progress }, call),
+    /**
+     * Acks, nacks and releases of up to 1,000 jobs at once; one outcome for each, in their order. A lost lease is an outcome.
+     * With `next`, a try that got no response is repeated with the same `lease_token`, and has the same next jobs.
+     */
+    async settle(request: SettleRequestInput, call?: CallOptions): Promise<Settled> {
       const { next } = request;
-      const settlePath = "/v1/leases/settle";
-      if (!next) return (await post(settlePath, request, call)) as Settled;
+      const path = "/v1/leases/settle";
+      if (!next) return post(path, request, call);
       const { lease_token: own_token, lease_seconds } = next;
       const token = own_token ?? randomToken();
       const fields = { ...request, next: { ...next, lease_token: token } };
       const about = { token, own_token, lasts_ms: lastsMs(lease_seconds) };
-      const { body, ends_at_ms } = await sendLeasing({ path: settlePath }, about, fields, call);
+      const { body, ends_at_ms } = await sendLeasing({ path }, about, fields, call);
       const { next: leased, waited_ms: _, remaining_ms: __, repeated: ___, ...outcomes } = body as SettleAnswer;
       return leased ? { ...outcomes, next: leased.map((one) => ({ ...one, ends_at_ms })) } : outcomes;
     },
-    releaseLease,
   };
 }
 

@@ -2,24 +2,20 @@ import type { Session } from "@atlasqueue/contract";
 import type { Ask } from "../http/ask.ts";
 import type { CallOptions } from "../http/transport.ts";
 
+const at = ["session"];
+
 /**
  * A cookie in place of a token, for pages served by the API: its browser keeps it, and no script can read it. Such a
  * page's client has no token, but `headers: { "x-atlasqueue-dashboard": "1" }`.
  */
-export type SessionCalls = {
-  /** Who this client is to the API, and what it may do. Without token or cookie `signed_in` is false. */
-  get(call?: CallOptions): Promise<Session>;
-  /** Sign in. Rejects with AuthError when the token is not valid, and with RateLimitError after too many tries. */
-  open(token: string, call?: CallOptions): Promise<Session>;
-  /** Sign out. Safe to repeat. */
-  close(call?: CallOptions): Promise<Session>;
-};
+export type SessionCalls = ReturnType<typeof sessionCalls>;
 
-export function sessionCalls(ask: Ask): SessionCalls {
-  const at = ["session"];
-  return {
-    get: (call) => ask<Session>("GET", at, call),
-    open: (token, call) => ask<Session>("POST", at, call, { body: { token }, repeat: "undone" }),
-    close: (call) => ask<Session>("DELETE", at, call),
-  };
-}
+export const sessionCalls = (ask: Ask) => ({
+  /** Who this client is to the API, and what it may do. Without token or cookie `signed_in` is false. */
+  get: (call?: CallOptions): Promise<Session> => ask("GET", at, call),
+  /** Sign in. Rejects with AuthError when the token is not valid, and with RateLimitError after too many tries. */
+  open: (token: string, call?: CallOptions): Promise<Session> =>
+    ask("POST", at, call, { body: { token }, repeat: "undone" }),
+  /** Sign out. Safe to repeat. */
+  close: (call?: CallOptions): Promise<Session> => ask("DELETE", at, call),
+});
