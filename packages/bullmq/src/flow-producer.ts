@@ -31,16 +31,12 @@ export class FlowProducer extends Connected {
   async add(flow: FlowJob): Promise<JobNode> {
     const { jobId, ...opts } = flow.opts ?? {};
     const key = jobId === undefined ? {} : { idempotencyKey: keyOf(flow.queueName, jobId) };
-    const [node] = await this.#submit([{ ...flow, opts }], key);
+    const [node] = await this.addBulk([{ ...flow, opts }], key);
     return node as JobNode;
   }
 
   /** All jobs of all flows, or none: 1,000 at most. */
-  addBulk(flows: readonly FlowJob[]): Promise<JobNode[]> {
-    return this.#submit(flows, {});
-  }
-
-  async #submit(flows: readonly FlowJob[], options: { idempotencyKey?: string }): Promise<JobNode[]> {
+  async addBulk(flows: readonly FlowJob[], options: { idempotencyKey?: string } = {}): Promise<JobNode[]> {
     const builder = this.api.flow();
     const added = flows.map((flow) => this.#add(builder, flow));
     const submitted = await builder.submit(options);

@@ -7,15 +7,13 @@ export type QueueEventsOptions = WithConnection & { autorun?: boolean | undefine
 type Finished = Extract<LiveEvent, { event: "finished" }>["data"]["items"][number];
 
 const pause_ms = 1_000;
-/** More than a page of running jobs. */
-const seen_max = 1_000;
 
 /** What happens in a queue, in all its workers: "completed", "failed" and "progress". */
 export class QueueEvents extends Connected {
   readonly name: string;
   readonly #closing = new AbortController();
-  /** As JSON, by the jobs' ids. Those that were seen last. */
-  readonly #progress = new Map<string, string>();
+  /** As JSON, by the ids of the jobs that ran at the last look. */
+  #progress = new Map<string, string>();
   readonly #ready = Promise.withResolvers<void>();
   #running: Promise<unknown> | undefined;
 
@@ -58,7 +56,6 @@ export class QueueEvents extends Connected {
     const stored = await this.api.get(id).catch(missing);
     if (!stored || status === "cancelled") return;
     this.#progressed(stored);
-    this.#progress.delete(id);
     const { returnvalue, failedReason } = new Job(this.api, stored);
     const prev = "active";
     if (status === "succeeded") this.emit("completed", { jobId: id, returnvalue, prev }, finished_at);
@@ -69,14 +66,10 @@ export class QueueEvents extends Connected {
     if (this.listenerCount("progress") === 0) return;
     const { items } = await this.api.page({ queue: this.name, status: "running", limit: 200 });
     for (const job of items) this.#progressed(job);
+    this.#progress = new Map(items.map(({ id, progress }) => [id, JSON.stringify(progress)]));
   }
   #progressed({ id, progress, updated_at }: Stored): void {
-    if (progress === null) return;
-    const [before, text] = [this.#progress.get(id), JSON.stringify(progress)];
-    this.#progress.delete(id);
-    this.#progress.set(id, text);
-    const [oldest = ""] = this.#progress.keys();
-    if (this.#progress.size > seen_max) this.#progress.delete(oldest);
-    if (text !== before) this.emit("progress", { jobId: id, data: progress }, updated_at);
+    if (progress === null || JSON.stringify(progress) === this.#progress.get(id)) return;
+    this.emit("progress", { jobId: id, data: progress }, updated_at);
   }
 }

@@ -25,16 +25,13 @@ export class Queue<Data = Loose, Result = Loose, Name extends string = string> e
     this.name = name;
   }
 
-  #optsOf(opts: JobsOptions | undefined): JobsOptions {
-    return { ...this.opts.defaultJobOptions, ...opts };
-  }
   #job(known: Known, opts?: JobsOptions) {
     return new Job<Data, Result, Name>(this.api, known, opts);
   }
 
   /** Stores a job. With a `jobId` or `deduplication` that is taken, it resolves with the job that has it. */
   async add(name: Name, data?: Data, opts?: JobsOptions): Promise<Job<Data, Result, Name>> {
-    const all = this.#optsOf(opts);
+    const all = { ...this.opts.defaultJobOptions, ...opts };
     const added = await this.#submit(submissionOf(this.name, name, data, all), all);
     this.emit("waiting", added);
     return added;
@@ -54,7 +51,7 @@ export class Queue<Data = Loose, Result = Loose, Name extends string = string> e
   /** Stores jobs, up to 1,000 and 1 MiB all or none. If one's `jobId` is taken, each is stored alone. */
   async addBulk(jobs: readonly BulkJob[]): Promise<Job<Data, Result, Name>[]> {
     const all = jobs.map(({ name, data, opts: own }) => {
-      const opts = this.#optsOf(own);
+      const opts = { ...this.opts.defaultJobOptions, ...own };
       // The key keeps a job that is stored already from being stored again.
       return { opts, request: { idempotency_key: randomUUID(), ...submissionOf(this.name, name, data, opts) } };
     });
@@ -164,7 +161,7 @@ export class Queue<Data = Loose, Result = Loose, Name extends string = string> e
   /** Adds a job at each time of a pattern. The first one is stored at its time, so it resolves with no job. */
   async upsertJobScheduler(id: string, repeat: RepeatOptions, template: JobTemplate = {}): Promise<undefined> {
     const { name = id, data, opts } = template;
-    const job = templateOf(this.name, name, data, this.#optsOf(opts));
+    const job = templateOf(this.name, name, data, { ...this.opts.defaultJobOptions, ...opts });
     await this.api.schedules.put({ name: scheduleNameOf(this.name, id), ...cronOf(repeat), job });
   }
   async getJobSchedulers(start = 0, end = -1) {

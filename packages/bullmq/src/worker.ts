@@ -1,6 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import { AuthError, DoNotRetryError, ValidationError } from "@atlasqueue/client";
-import type { RemoteContext, RemoteWorker, WorkEvent, WorkOptions } from "@atlasqueue/client";
+import type { RemoteContext, RemoteWorker, WorkEvent } from "@atlasqueue/client";
 import { Connected, type WithConnection } from "./connected.ts";
 import { Job, missing } from "./jobs/job.ts";
 import { changeLimits, rateOf, type RateLimiterOptions } from "./options/limits.ts";
@@ -38,11 +38,10 @@ const forever_ms = 2 ** 31 - 1;
 const limiter_rest_ms = 1_000;
 const drained_poll_ms = 500;
 
-type Attempt = { job: Job; result?: unknown; error?: unknown };
+type Attempt = { job: Job; error?: unknown };
 
 export class Worker<Data = Loose, Result = Loose, Name extends string = string> extends Connected<WorkerOptions> {
   readonly name: string;
-  readonly #options: WorkOptions;
   readonly #processor: Processor<Data, Result, Name>;
   readonly #attempts = new Map<string, Attempt>();
   /** Takes jobs. Undefined while it is paused. */
@@ -53,28 +52,24 @@ export class Worker<Data = Loose, Result = Loose, Name extends string = string> 
   #starting: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
   #paused = false;
-  #isWatching = false;
+  #watching: Promise<void> | undefined;
 
   constructor(name: string, processor: Processor<Data, Result, Name>, opts: WorkerOptions) {
     super("a Worker", opts, { events, taken, refused });
     if (typeof processor !== "function")
       throw new NotSupportedError("A processor in a file", "Pass a function, or use `isolate` of @atlasqueue/worker.");
-    const { concurrency = 1, lockDuration = 30_000, name: workerId } = opts;
+    const { concurrency = 1, lockDuration = 30_000, autorun = true } = opts;
     if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > 1_000)
       throw new RangeError(`concurrency must be an integer from 1 to 1000; got ${concurrency}`);
     if (!(lockDuration > 0 && lockDuration <= 3_600_000))
       throw new RangeError(`lockDuration must be above 0, and 3600000 at most; got ${lockDuration}`);
-    const leaseSeconds = Math.ceil(lockDuration / 1_000);
-    this.#options = { concurrency, leaseSeconds, ...(workerId !== undefined && { workerId }) };
     this.name = name;
     this.#processor = processor;
-    if (opts.autorun !== false) void this.run();
+    if (autorun) void this.run();
   }
 
   /** Starts a worker that was made with `autorun: false`. */
-  run(): Promise<void> {
-    return (this.#starting ??= this.#begin());
-  }
+  run = (): Promise<void> => (this.#starting ??= this.#begin());
   /** Sets the limiter first, and tries until that is done. A worker that may not set it does not start. */
   async #begin(): Promise<void> {
     const { limiter } = this.opts;
@@ -90,20 +85,19 @@ export class Worker<Data = Loose, Result = Loose, Name extends string = string> 
     await this.#start();
     this.emit("ready");
   }
-  override async waitUntilReady(): Promise<void> {
-    await this.#starting;
-  }
+  override waitUntilReady = async () => this.#starting;
 
   async #start(): Promise<void> {
     await this.#drained;
     if (!this.#mayStart || this.#paused || this.#closing || this.#work) return;
-    const options: WorkOptions = { ...this.#options, observe: (event) => this.#observe(event) };
-    this.#work = this.api.work(this.name, (_payload, context) => this.#process(context), options);
+    const { concurrency = 1, lockDuration = 30_000, name: workerId } = this.opts;
+    const options = { concurrency, leaseSeconds: Math.ceil(lockDuration / 1_000), ...(workerId && { workerId }) };
+    const observe = (event: WorkEvent) => this.#observe(event);
+    this.#work = this.api.work(this.name, (_payload, context) => this.#process(context), { ...options, observe });
   }
   async #stop(deadlineMs: number): Promise<void> {
-    const work = this.#work;
+    this.#drained = this.#work?.stop({ deadlineMs }) ?? this.#drained;
     this.#work = undefined;
-    if (work) this.#drained = work.stop({ deadlineMs });
     await this.#drained;
   }
 
@@ -117,7 +111,7 @@ export class Worker<Data = Loose, Result = Loose, Name extends string = string> 
     this.#attempts.set(job.id, attempt);
     this.emit("active", job, "waiting");
     try {
-      return (attempt.result = await this.#processor(job, this.#work?.id, context.signal));
+      return (job.returnvalue = await this.#processor(job, this.#work?.id, context.signal));
     } catch (error) {
       attempt.error = error;
       // By its name: one file may still import BullMQ's.
@@ -134,25 +128,19 @@ export class Worker<Data = Loose, Result = Loose, Name extends string = string> 
     this.#attempts.delete(attempt.job.id);
     if (event.event === "job_settled" && event.outcome !== "released") this.#ended(attempt, event);
     if (event.event === "lease_lost") this.emit("stalled", attempt.job.id, "active");
-    void this.#watch();
+    if (!this.#watching) this.#watching = this.#watch().finally(() => (this.#watching = undefined));
   }
-  #ended({ job, result, error }: Attempt, event: WorkEvent & { event: "job_settled" }): void {
+  #ended({ job, error }: Attempt, event: WorkEvent & { event: "job_settled" }): void {
     job.attemptsMade += 1;
     job.finishedOn = Date.now();
-    if (event.outcome === "succeeded") {
-      job.returnvalue = result;
-      this.emit("completed", job, result, "active");
-    } else {
-      const thrown = error instanceof Error ? error : new Error(event.error ?? String(error));
-      job.failedReason = thrown.message;
-      this.emit("failed", job, thrown, "active");
-    }
+    if (event.outcome === "succeeded") return void this.emit("completed", job, job.returnvalue, "active");
+    const thrown = error instanceof Error ? error : new Error(event.error ?? String(error));
+    job.failedReason = thrown.message;
+    this.emit("failed", job, thrown, "active");
   }
 
   /** Looks whether the queue is empty, while this worker has nothing to do. */
   async #watch(): Promise<void> {
-    if (this.#isWatching) return;
-    this.#isWatching = true;
     try {
       while (this.#attempts.size === 0 && !this.#closing && this.listenerCount("drained") > 0) {
         const queue = await this.api.scaling(this.name).catch(missing);
@@ -161,8 +149,6 @@ export class Worker<Data = Loose, Result = Loose, Name extends string = string> 
       }
     } catch (error) {
       this.report(error);
-    } finally {
-      this.#isWatching = false;
     }
   }
 

@@ -9,34 +9,16 @@ const chars_max = 8 * 1_048_576;
 /** `taken_at`, on the clock of `performance`. */
 type OpenLine = { key: string; text: string; taken_at: number };
 
-export type Outbox = {
-  /** The lines without an answer, oldest first. */
-  readonly unanswered: readonly OpenLine[];
-  /** How many jobs have had theirs. */
-  readonly answered: number;
-  /** Resolves when there is one more line, or there are no more jobs; waits while too much is unanswered. It never rejects. */
-  more(): Promise<void>;
-  /** There are no more jobs. */
-  readonly exhausted: boolean;
-  /** Why there are no more, when that was not all: for a caller that has read the answers before it. */
-  readonly failure: { error: unknown } | undefined;
-  /** The oldest line has its answer. */
-  settle(): void;
-  /** No more jobs are wanted. Rejects with what their source throws as it is left; a second time does nothing. */
-  close(): Promise<void>;
-};
+export type Outbox = ReturnType<typeof createOutbox>;
 
 /**
  * Takes jobs from their producer, as lines under their keys, and holds each until it is answered: what a broken
  * connection left open is sent again from here.
  */
-export function createOutbox(jobs: AsyncIterable<JobSubmission> | Iterable<JobSubmission>): Outbox {
+export function createOutbox(jobs: AsyncIterable<JobSubmission> | Iterable<JobSubmission>) {
   const source = createSource(jobs);
   const unanswered: OpenLine[] = [];
   let chars = 0;
-  let answered = 0;
-  let exhausted = false;
-  let failure: { error: unknown } | undefined;
   let taking: Promise<void> | undefined;
   let roomed = () => {};
 
@@ -51,37 +33,39 @@ export function createOutbox(jobs: AsyncIterable<JobSubmission> | Iterable<JobSu
   const take = async (): Promise<void> => {
     while (unanswered.length >= lines_max || chars > chars_max)
       await new Promise<void>((resolve) => (roomed = resolve));
-    if (exhausted) return;
+    if (outbox.exhausted) return;
     try {
       const next = await source.next();
-      if (next.done) exhausted = true;
+      if (next.done) outbox.exhausted = true;
       else add(next.value);
     } catch (error) {
-      [exhausted, failure] = [true, { error }];
+      [outbox.exhausted, outbox.failure] = [true, { error }];
     }
   };
 
-  return {
-    unanswered,
-    get answered() {
-      return answered;
-    },
-    get exhausted() {
-      return exhausted;
-    },
-    get failure() {
-      return failure;
-    },
+  const outbox = {
+    /** The lines without an answer, oldest first. */
+    unanswered: unanswered as readonly OpenLine[],
+    /** How many jobs have had theirs. */
+    answered: 0,
+    /** There are no more jobs. */
+    exhausted: false,
+    /** Why there are no more, when that was not all: for a caller that has read the answers before it. */
+    failure: undefined as { error: unknown } | undefined,
+    /** Resolves when there is one more line, or there are no more jobs; waits while too much is unanswered. It never rejects. */
     // One at a time, whichever connection asks: none takes a job away from the next one.
-    more: () => (taking ??= take().finally(() => (taking = undefined))),
-    settle() {
+    more: (): Promise<void> => (taking ??= take().finally(() => (taking = undefined))),
+    /** The oldest line has its answer. */
+    settle(): void {
       chars -= unanswered.shift()?.text.length ?? 0;
-      answered += 1;
+      outbox.answered += 1;
       roomed();
     },
-    close() {
-      exhausted = true;
+    /** No more jobs are wanted. Rejects with what their source throws as it is left; a second time does nothing. */
+    close(): Promise<void> {
+      outbox.exhausted = true;
       return source.leave();
     },
   };
+  return outbox;
 }

@@ -1,13 +1,3 @@
-export type Source<T> = {
-  /** One call at a time. */
-  next(): Promise<IteratorResult<T, unknown>>;
-  /**
-   * No more is wanted: lets it clean up, unless it has ended or failed, as `for await` does. Resolves when it has, or
-   * at once while it is asked for the next; rejects with what it throws.
-   */
-  leave(): Promise<void>;
-};
-
 /**
  * Whatever can be iterated, asked by hand and left once.
  *
@@ -15,11 +5,12 @@ export type Source<T> = {
  * const source = createSource(rows());
  * const { done, value } = await source.next();
  */
-export function createSource<T>(items: AsyncIterable<T> | Iterable<T>): Source<T> {
+export function createSource<T>(items: AsyncIterable<T> | Iterable<T>) {
   const iterator = Symbol.asyncIterator in items ? items[Symbol.asyncIterator]() : items[Symbol.iterator]();
   let state: "idle" | "asked" | "over" = "idle";
   return {
-    async next() {
+    /** One call at a time. */
+    async next(): Promise<IteratorResult<T, unknown>> {
       state = "asked";
       try {
         const result = await iterator.next();
@@ -30,7 +21,11 @@ export function createSource<T>(items: AsyncIterable<T> | Iterable<T>): Source<T
         throw error;
       }
     },
-    async leave() {
+    /**
+     * No more is wanted: lets it clean up, unless it has ended or failed, as `for await` does. Resolves when it has, or
+     * at once while it is asked for the next; rejects with what it throws.
+     */
+    async leave(): Promise<void> {
       if (state === "over") return;
       const asked = state === "asked";
       state = "over";

@@ -16,14 +16,6 @@ export type OutcomeStore<Item> = Omit<BatcherOptions<Item>, "flush"> & {
   instead(item: Item, error: unknown): Item | undefined;
 };
 
-export type Settler<Item> = {
-  settle(item: Item): void;
-  /** Resolves when everything given so far has been settled or given up. */
-  drained(): Promise<void>;
-  /** Stop waiting for a store that is away. */
-  close(): void;
-};
-
 /**
  * Takes outcomes to where they are stored, those that are ready together in one batch. While that is away they are sent
  * again, for as long as their jobs are held. A failed batch waits in a line of its own, so that it keeps no other
@@ -33,7 +25,7 @@ export type Settler<Item> = {
  * const settler = createSettler<Settlement>(store);
  * settler.settle({ job, outcome });
  */
-export function createSettler<Item extends object>(store: OutcomeStore<Item>): Settler<Item> {
+export function createSettler<Item extends object>(store: OutcomeStore<Item>) {
   const stopped = new AbortController();
   const failures = new WeakMap<Item, number>();
   const rests = new Set<Promise<void>>();
@@ -70,11 +62,13 @@ export function createSettler<Item extends object>(store: OutcomeStore<Item>): S
   const again = createBatcher<Item>({ ...store, flush: deliver });
 
   return {
-    settle: (item) => ready.add(item),
-    async drained() {
+    settle: (item: Item): void => ready.add(item),
+    /** Resolves when everything given so far has been settled or given up. */
+    async drained(): Promise<void> {
       while (ready.isBusy() || again.isBusy() || rests.size > 0)
         await Promise.all([ready.idle(), again.idle(), ...rests]);
     },
+    /** Stop waiting for a store that is away. */
     close: () => stopped.abort(),
   };
 }

@@ -14,13 +14,6 @@ export type BatcherOptions<Item> = {
   flush(batch: Item[]): Promise<void>;
 };
 
-export type Batcher<Item> = {
-  add(...items: readonly Item[]): void;
-  /** Resolves once everything given so far has been flushed. */
-  idle(): Promise<void>;
-  isBusy(): boolean;
-};
-
 /**
  * When idle, an item goes at the end of this turn of the event loop, with the others of the turn; those that come while all
  * flights are under way go together in the next ones. The oldest is always in the next batch.
@@ -29,7 +22,7 @@ export type Batcher<Item> = {
  * const batcher = createBatcher<Outcome>({ items_max: 500, flush: (batch) => store(batch) });
  * batcher.add(outcome);
  */
-export function createBatcher<Item>(options: BatcherOptions<Item>): Batcher<Item> {
+export function createBatcher<Item>(options: BatcherOptions<Item>) {
   const { flights_max = 1, flush } = options;
   let waiting: Item[] = [];
   let flights = 0;
@@ -57,11 +50,12 @@ export function createBatcher<Item>(options: BatcherOptions<Item>): Batcher<Item
   };
 
   return {
-    add(...items) {
+    add(...items: readonly Item[]): void {
       for (const item of items) waiting.push(item);
       start();
     },
-    idle: () => (flights === 0 ? Promise.resolve() : new Promise((resolve) => waiters.push(resolve))),
+    /** Resolves once everything given so far has been flushed. */
+    idle: () => (flights === 0 ? Promise.resolve() : new Promise<void>((resolve) => waiters.push(resolve))),
     isBusy: () => flights > 0,
   };
 }

@@ -7,13 +7,6 @@ export type EnterOptions = {
   signal?: AbortSignal;
 };
 
-export type Semaphore = {
-  /** Resolves with a function that leaves the place again. Rejects with the signal's reason. */
-  enter(options?: EnterOptions): Promise<() => void>;
-  /** How many wait. */
-  waiting(): number;
-};
-
 /** By holder, whose turn it is first. None is empty; a Set lets one that gave up leave from the middle. */
 type Line = Map<string, Set<() => void>>;
 
@@ -25,7 +18,7 @@ type Line = Map<string, Set<() => void>>;
  * const semaphore = createSemaphore(6);
  * const leave = await semaphore.enter({ holder: tenant, signal });
  */
-export function createSemaphore(places: number): Semaphore {
+export function createSemaphore(places: number) {
   let free = places;
   let waiting = 0;
   const lines = new Map<number, Line>();
@@ -63,7 +56,8 @@ export function createSemaphore(places: number): Semaphore {
   };
 
   return {
-    enter({ holder = "", priority = 0, signal } = {}) {
+    /** Resolves with a function that leaves the place again. Rejects with the signal's reason. */
+    enter({ holder = "", priority = 0, signal }: EnterOptions = {}): Promise<() => void> {
       if (signal?.aborted) return Promise.reject(signal.reason as Error);
       if (free > 0) {
         free -= 1;
@@ -84,6 +78,7 @@ export function createSemaphore(places: number): Semaphore {
         signal?.addEventListener("abort", giveUp, { once: true });
       });
     },
+    /** How many wait. */
     waiting: () => waiting,
   };
 }

@@ -1,10 +1,5 @@
 import { pause, soon } from "./pause.ts";
 
-export type Trigger = {
-  /** There is something to do. Costs nothing while the work is due anyway. */
-  pull(): void;
-};
-
 /**
  * Runs `work` at the end of the turn of the event loop in which it is pulled, and then at most once in `rest_ms`. Pulled
  * during the work or the rest, it runs once more. Once `stop` aborts it does not begin again. `work` must not reject.
@@ -13,10 +8,7 @@ export type Trigger = {
  * const progress = createTrigger(() => writeNewest(), { rest_ms: 1_000, stop });
  * progress.pull();
  */
-export function createTrigger(
-  work: () => Promise<void>,
-  { rest_ms, stop }: { rest_ms: number; stop: AbortSignal },
-): Trigger {
+export function createTrigger(work: () => Promise<void>, { rest_ms, stop }: { rest_ms: number; stop: AbortSignal }) {
   let pulled = false;
   let running = false;
 
@@ -29,7 +21,8 @@ export function createTrigger(
     running = false;
   };
   return {
-    pull() {
+    /** There is something to do. Costs nothing while the work is due anyway. */
+    pull(): void {
       pulled = true;
       if (running) return;
       running = true;

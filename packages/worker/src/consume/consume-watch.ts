@@ -1,15 +1,6 @@
 import type { RunningJobs } from "./running-jobs.ts";
 
-export type ConsumeWatch = {
-  /** The consumer's loop turns. */
-  turned(): void;
-  /** A claim was answered. */
-  claimed(): void;
-  /** PostgreSQL was unavailable to a claim, or to a look for jobs. */
-  failed(): void;
-  /** How long it has taken no jobs although it should; 0 while all is well. */
-  stuckForMs(): number;
-};
+export type ConsumeWatch = ReturnType<typeof watchConsuming>;
 
 /** A step that overruns its time by this much is presumed never to end. */
 const late_ms_max = 10_000;
@@ -23,7 +14,7 @@ export function watchConsuming(
   running: Pick<RunningJobs, "concurrency" | "handling">,
   poll_timeout_seconds: number,
   now: () => number = () => performance.now(),
-): ConsumeWatch {
+) {
   const turn_ms_max = poll_timeout_seconds * 1_000 + late_ms_max;
   let turned_at = now();
   let failing: { since: number; last: number } | undefined;
@@ -31,10 +22,14 @@ export function watchConsuming(
   const failingSince = () => (failing && now() - failing.last <= turn_ms_max ? failing.since : undefined);
 
   return {
+    /** The consumer's loop turns. */
     turned: () => void (turned_at = now()),
+    /** A claim was answered. */
     claimed: () => void (failing = undefined),
+    /** PostgreSQL was unavailable to a claim, or to a look for jobs. */
     failed: () => void (failing = { since: failingSince() ?? now(), last: now() }),
-    stuckForMs() {
+    /** How long it has taken no jobs although it should; 0 while all is well. */
+    stuckForMs(): number {
       const keeps_failing = failing !== undefined && failing.last - failing.since > late_ms_max;
       const failing_ms = keeps_failing ? now() - (failingSince() ?? now()) : 0;
       const still_ms = running.handling() < running.concurrency ? now() - turned_at : 0;

@@ -5,29 +5,7 @@ import { readyTenantsInTurn } from "./ready-tenants.ts";
 /** How many tenants a worker for all tenants knows: those that most recently had jobs. */
 const tenants_max = 1_000;
 
-export type Served = {
-  /** Whose queues: `*` for all tenants. */
-  wanted: readonly string[] | "*";
-  /** The tenants, those that had jobs longest ago first. */
-  tenants(): readonly string[];
-  /** Their queues that are open. */
-  queuesOf(tenants: readonly string[]): QueueRef[];
-  /** Every queue of every tenant. */
-  all(): QueueRef[];
-  /** The names of the queues that do not rest, and have a free slot if they have slots of their own. */
-  open(): readonly string[];
-  /** No jobs are taken from the queues of this name, until `resume`. */
-  rest(queue: string): void;
-  resume(): void;
-  /** All slots of this queue are taken, or no longer. */
-  setFull(queue: string, full: boolean): void;
-  /** This one has jobs: it comes last. */
-  hasJobs(tenant: string): void;
-  /** Find tenants that have jobs, when all are served and ready jobs have been seen. */
-  discover(): Promise<void>;
-  /** Aborts when a tenant has joined, a rest begins or ends, or a full queue has room, as current waits are for other queues then. */
-  changed(): AbortSignal;
-};
+export type Served = ReturnType<typeof createServed>;
 
 /**
  * Which queues of which tenants a worker takes jobs from. With all tenants (`*`) it knows those that have had ready jobs
@@ -36,7 +14,7 @@ export type Served = {
  * @example
  * const served = createServed(deps, ["default", "acme"], ["mail"]);
  */
-export function createServed(deps: WorkerDeps, wanted: readonly string[] | "*", names: readonly string[]): Served {
+export function createServed(deps: WorkerDeps, wanted: readonly string[] | "*", names: readonly string[]) {
   // A name put in again goes to the end.
   const known = new Set<string>(wanted === "*" ? [defaultTenant] : wanted);
   const nextReady = readyTenantsInTurn(deps, wanted);
@@ -61,33 +39,43 @@ export function createServed(deps: WorkerDeps, wanted: readonly string[] | "*", 
   };
 
   return {
+    /** Whose queues: `*` for all tenants. */
     wanted,
+    /** The tenants, those that had jobs longest ago first. */
     tenants: () => [...known],
-    queuesOf: (tenants) => refs(tenants, open),
+    /** Their queues that are open. */
+    queuesOf: (tenants: readonly string[]) => refs(tenants, open),
+    /** Every queue of every tenant. */
     all: () => refs(known, names),
+    /** The names of the queues that do not rest, and have a free slot if they have slots of their own. */
     open: () => open,
-    rest(queue) {
+    /** No jobs are taken from the queues of this name, until `resume`. */
+    rest(queue: string): void {
       if (resting.has(queue)) return;
       resting.add(queue);
       nowOpen();
     },
-    resume() {
+    resume(): void {
       resting.clear();
       nowOpen();
     },
-    setFull(queue, is_full) {
+    /** All slots of this queue are taken, or no longer. */
+    setFull(queue: string, is_full: boolean): void {
       if (is_full) full.add(queue);
       else full.delete(queue);
       nowOpen();
     },
-    hasJobs(tenant) {
+    /** This one has jobs: it comes last. */
+    hasJobs(tenant: string): void {
       if (known.delete(tenant)) known.add(tenant);
       else add(tenant);
     },
-    async discover() {
+    /** Find tenants that have jobs, when all are served and ready jobs have been seen. */
+    async discover(): Promise<void> {
       if (wanted === "*") for (const tenant of (await nextReady()).tenants) add(tenant);
     },
-    changed() {
+    /** Aborts when a tenant has joined, a rest begins or ends, or a full queue has room, as current waits are for other queues then. */
+    changed(): AbortSignal {
       if (changed.signal.aborted) changed = new AbortController();
       return changed.signal;
     },

@@ -11,20 +11,7 @@ const tenants_max = 500;
 const rest_ms = { min: 20, max: 1_000 };
 const rest_times = 9;
 
-export type TenantLine = {
-  /** Jobs of this tenant came or were taken. With `more` it goes to the end of the line, or is found again when that is long. */
-  taken(tenant: string, more: boolean): void;
-  first(): string | undefined;
-  leave(tenant: string): void;
-  /** Whether the last look left tenants to the next one. */
-  more(): boolean;
-  /** How long until the next look is due. With `all_named`, as a wait names all lists, only once jobs came. */
-  lookInMs(all_named: boolean): number;
-  /** Put tenants with ready jobs in our queues in line: a page of all, and the next time another. Never rejects. */
-  look(): Promise<void>;
-  /** The look that is under way. */
-  looking(): Promise<void> | undefined;
-};
+export type TenantLine = ReturnType<typeof createTenantLine>;
 
 /**
  * The tenants that have jobs, in line: the first has its turn, and with more jobs goes to the end. PostgreSQL says which of
@@ -40,7 +27,7 @@ export function createTenantLine(
   served: Served,
   failed: (error: unknown) => void,
   now: () => number = () => performance.now(),
-): TenantLine {
+) {
   const line = new Set<string>();
   const nextPage = readyTenantsInTurn(deps, served.wanted);
   let looking: Promise<void> | undefined;
@@ -77,20 +64,25 @@ export function createTenantLine(
   };
 
   return {
-    taken(tenant, more_left) {
+    /** Jobs of this tenant came or were taken. With more left it goes to the end of the line, or is found again when that is long. */
+    taken(tenant: string, more_left: boolean): void {
       stirred = true;
       line.delete(tenant);
       // A full line becomes shorter, or others would not be looked for while these have more.
       if (more_left && line.size + 1 < tenants_max) line.add(tenant);
     },
     first: () => line.values().next().value,
-    leave: (tenant) => void line.delete(tenant),
+    leave: (tenant: string) => void line.delete(tenant),
+    /** Whether the last look left tenants to the next one. */
     more: () => more,
-    lookInMs(all_named) {
+    /** How long until the next look is due. With `all_named`, as a wait names all lists, only once jobs came. */
+    lookInMs(all_named: boolean): number {
       if (looking || line.size >= tenants_max || (all_named && !stirred)) return Infinity;
       return Math.max(0, ended_at + (stirred || more ? short_ms : long_ms) - now());
     },
+    /** Put tenants with ready jobs in our queues in line: a page of all, and the next time another. Never rejects. */
     look: () => (looking ??= lookOnce()),
+    /** The look that is under way. */
     looking: () => looking,
   };
 }

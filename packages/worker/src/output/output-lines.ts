@@ -3,10 +3,10 @@ import { StringDecoder } from "node:string_decoder";
 /** A longer line is reported in pieces, so that one without an end is reported too, not kept. */
 const line_chars_max = 8_192;
 
-export type OutputLines = { write(chunk: string | Uint8Array): void; end(): void };
+export type OutputLines = ReturnType<typeof outputLines>;
 
 /** Lines from text that arrives in pieces. Empty ones are left out. */
-export function outputLines(tell: (line: string) => void): OutputLines {
+export function outputLines(tell: (line: string) => void) {
   const decoder = new StringDecoder("utf8");
   let rest = "";
   const emitPieces = (line: string): void => {
@@ -21,8 +21,8 @@ export function outputLines(tell: (line: string) => void): OutputLines {
     rest = "";
   };
   return {
-    write: (chunk) => take(typeof chunk === "string" ? chunk : decoder.write(chunk)),
-    end() {
+    write: (chunk: string | Uint8Array): void => take(typeof chunk === "string" ? chunk : decoder.write(chunk)),
+    end(): void {
       take(decoder.end());
       emitPieces(rest);
       rest = "";
