@@ -178,7 +178,8 @@ async function describe(deps: RouteDeps, caller: Caller | undefined): Promise<Se
   if (!required) {
     const { tenant, scopes: allowed } = caller ?? anybody;
     const may = scopes.filter((scope) => allowed.has(scope));
-    return { ...example, auth: "disabled", version, tenant, scopes: may, token: null, until: null };
+    const auth = caller && caller !== anybody ? "application" : "disabled";
+    return { ...example, auth, version, tenant, scopes: may, token: null, until: null };
   }
   const { token_id } = caller ?? {};
   const who =

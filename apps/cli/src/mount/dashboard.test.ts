@@ -70,7 +70,7 @@ describe.each(Object.entries(hosts))("under %s", (name, start) => {
     const [, far = ""] = /src="([^"]+)"/.exec(await deep.text()) ?? [];
     expect(new URL(far, deep.url).href).toBe(new URL(script, page.url).href);
     const session = await fetch(`${url}/v1/session`, as("eve"));
-    expect(await session.json()).toMatchObject({ signed_in: true, scopes: ["read"], tenant: "default" });
+    expect(await session.json()).toMatchObject({ auth: "application", scopes: ["read"], tenant: "default" });
   });
 
   test("a user does what their scopes allow, and the activity has their name", async () => {

@@ -17,7 +17,7 @@ export const openSession = describeFields(
 /** The caller, and what they may do. Signed out there is no tenant, and no scope. */
 export const session = describeFields(
   z.strictObject({
-    auth: z.enum(["required", "disabled"]),
+    auth: z.enum(["required", "disabled", "application"]),
     version: z.string(),
     signed_in: z.boolean(),
     tenant: z.string().nullable(),
@@ -30,7 +30,7 @@ export const session = describeFields(
     until: z.iso.datetime().nullable(),
   }),
   {
-    auth: "`required` if callers need a token.",
+    auth: "`required` if callers need a token. `application` if the program that serves the dashboard signs people in.",
     version: "The server's version.",
     signed_in: "True if the caller has a session.",
     tenant: "The caller's tenant. Null without one.",

@@ -30,7 +30,9 @@ export function Summary({ overview, series }: { overview: Overview; series: Stat
           <Figure
             name="Workers"
             value={workers ? count(workers.count) : "?"}
-            note={workers ? `${count(workers.active)} of ${count(workers.slots)} slots busy` : "Redis is unavailable"}
+            note={
+              workers ? `${count(workers.active)} of ${count(workers.slots)} slots busy` : "not known without Redis"
+            }
           />
         </Link>
       </div>
