@@ -33,6 +33,7 @@ import { createProgressReporter } from "./run/progress-reporter.ts";
 import { AbandonedError, runningJobs, type RunningJob } from "./consume/running-jobs.ts";
 import { createServed } from "./consume/served.ts";
 import { slotsOf, type Queues } from "./consume/slots.ts";
+import { createVitals } from "./hold/vitals.ts";
 import { createSettler } from "./hold/settler.ts";
 import { createAttempts } from "./run/attempts.ts";
 import { createSources } from "./run/sources.ts";
@@ -178,7 +179,9 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
       );
     },
   };
+  const vitals = createVitals();
   const attempts = createAttempts({
+    jobEnded: vitals.jobEnded,
     deps,
     served,
     handlers,
@@ -205,6 +208,7 @@ export function startWorker(deps: WorkerDeps, config: WorkerConfig): Worker {
         active: running.handling(),
         state: draining.signal.aborted ? "draining" : stuckForMs() + withoutProcessForMs() > 0 ? "stuck" : "running",
         lease_seconds,
+        ...vitals.read(),
       }),
       draining: draining.signal,
       stop: stopped.signal,

@@ -14,6 +14,10 @@ const exampleWorker: Worker = {
   active: 4,
   last_seen: "2030-01-31T12:00:00.000Z",
   state: "running",
+  started_at: "2030-01-31T09:00:00.000Z",
+  version: "1.0.0",
+  memory_bytes: 120_000_000,
+  jobs_per_minute: 340,
 };
 
 const listWorkers = route(
@@ -45,7 +49,9 @@ function tellAway(error: unknown): never {
   throw temporary("signal_unavailable", detail);
 }
 
-function showWorker({ id, host, pid, queues, handlers, concurrency, active, last_seen, state }: SeenWorker): Worker {
-  const lists = { queues: [...queues], handlers: [...handlers] };
-  return { id, host, pid, ...lists, concurrency, active, last_seen: last_seen.toISOString(), state };
+function showWorker({ tenant: _tenant, lease_seconds: _lease_seconds, ...worker }: SeenWorker): Worker {
+  const { started_at = null, version = null, memory_bytes = null, jobs_per_minute = null } = worker;
+  const lists = { queues: [...worker.queues], handlers: [...worker.handlers] };
+  const more = { started_at, version, memory_bytes, jobs_per_minute };
+  return { ...worker, ...lists, ...more, last_seen: worker.last_seen.toISOString() };
 }

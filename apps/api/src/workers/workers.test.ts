@@ -19,6 +19,10 @@ const presence: WorkerPresence = {
   active: 2,
   state: "running",
   lease_seconds: 30,
+  started_at: "2030-01-31T09:00:00.000Z",
+  version: "1.0.0",
+  memory_bytes: 120_000_000,
+  jobs_per_minute: 340,
 };
 const create = async (queue: string, type = "a") => {
   const { id } = (await (await api.post(`key-${queue}-${type}`, { type, queue })).json()) as { id: string };
@@ -35,9 +39,15 @@ test("workers are listed with what they run, another tenant's are not", async ()
   expect(await (await api.get("/v1/workers")).json()).toEqual({ items: [] });
   await signal.presence.announce(presence);
   await signal.presence.announce({ ...presence, id: "theirs", tenant: "acme" });
+  // One of a version that says nothing more.
+  const { started_at: _at, version: _version, memory_bytes: _memory, jobs_per_minute: _jobs, ...older } = presence;
+  await signal.presence.announce({ ...older, id: "w-0" });
   const { items } = workerList.parse(await (await api.get("/v1/workers")).json());
   const { tenant: _tenant, lease_seconds: _lease_seconds, ...shown } = presence;
-  expect(items).toEqual([{ ...shown, last_seen: items[0]?.last_seen }]);
+  const none = { started_at: null, version: null, memory_bytes: null, jobs_per_minute: null };
+  const [before, now] = items;
+  expect(before).toEqual({ ...shown, ...none, id: "w-0", last_seen: before?.last_seen });
+  expect(now).toEqual({ ...shown, last_seen: now?.last_seen });
 });
 
 test("a queued job that no live worker serves says so", async () => {

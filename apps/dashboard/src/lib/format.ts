@@ -37,6 +37,12 @@ export function perMinute(per_second: number): string {
   return value < 10 ? few(value) : compact(Math.round(value));
 }
 
+/** Of memory: "85 MiB", "1.2 GiB". */
+export function bytes(value: number): string {
+  const mib = value / 2 ** 20;
+  return mib < 1_000 ? `${Math.round(mib)} MiB` : `${few(mib / 1_024)} GiB`;
+}
+
 /** A part as a percentage: "0%", "<1%", "12%". */
 export function percent(part: number): string {
   return part > 0 && part < 0.01 ? "<1%" : `${Math.floor(part * 100)}%`;

@@ -16,6 +16,10 @@ export const worker = describeFields(
     active: z.int(),
     last_seen: z.iso.datetime(),
     state: z.enum(["running", "draining", "stuck"]),
+    started_at: z.iso.datetime().nullable(),
+    version: z.string().nullable(),
+    memory_bytes: z.int().nullable(),
+    jobs_per_minute: z.int().nullable(),
   }),
   {
     id: "The worker's id.",
@@ -27,6 +31,10 @@ export const worker = describeFields(
     active: "How many jobs it ran when it was last seen.",
     last_seen: "When it sent its last heartbeat.",
     state: "`draining` finishes its jobs and takes none. `stuck` should take jobs, and does not: restart it.",
+    started_at: "When it started. Null if its version does not report it.",
+    version: "The version of AtlasQueue that it runs. Null if it does not report it.",
+    memory_bytes: "The memory of its process, handlers in processes of their own aside. Null if it does not report it.",
+    jobs_per_minute: "How many handlers ended in its last minute. Null if it does not report it.",
   },
 );
 export type Worker = z.infer<typeof worker>;

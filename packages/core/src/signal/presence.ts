@@ -14,6 +14,11 @@ export const workerFacts = z.object({
   /** `draining`: it takes no more jobs. `stuck`: it should take some, but its consumer is not moving. */
   state: z.enum(["running", "draining", "stuck"]),
   lease_seconds: z.number(),
+  started_at: z.iso.datetime().optional(),
+  version: z.string().optional(),
+  memory_bytes: z.int().optional(),
+  /** Jobs whose handlers ended in the last minute. */
+  jobs_per_minute: z.int().optional(),
 });
 export type WorkerPresence = WorkerRef & z.infer<typeof workerFacts>;
 

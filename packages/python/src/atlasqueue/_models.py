@@ -214,6 +214,10 @@ class WorkerInfo:
     active: int
     state: str
     last_seen: datetime | None = None
+    started_at: datetime | None = None
+    version: str | None = None
+    memory_bytes: int | None = None
+    jobs_per_minute: int | None = None
 
 
 @dataclass(frozen=True)

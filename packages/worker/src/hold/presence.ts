@@ -19,7 +19,8 @@ export async function keepPresence(deps: WorkerDeps, config: PresenceConfig): Pr
   while (!stop.aborted) {
     const told_draining = draining.aborted;
     try {
-      for (const tenant of tenants) await deps.signal.presence.announce({ ...describe(), tenant });
+      const worker = describe();
+      for (const tenant of tenants) await deps.signal.presence.announce({ ...worker, tenant });
     } catch (error) {
       if (!(error instanceof SignalUnavailableError)) deps.logger.error({ err: error }, "announcement_failed");
     }

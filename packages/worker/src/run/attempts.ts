@@ -25,6 +25,7 @@ type Parts = Runtime & {
   /** For so long after it was first ready, a job whose type has no handler here goes back. */
   unknown_type_seconds: number;
   middleware: readonly HandlerMiddleware[];
+  jobEnded: () => void;
 };
 
 /** After as many jobs of a group one after another, others have their turn. */
@@ -45,6 +46,7 @@ export function createAttempts(parts: Parts): Attempts<RunningJob> {
     hear: (event, job) => deps.observe(about(event, job)),
     ended(job, outcome) {
       const duration_ms = (job.ran_ms = performance.now() - (job.began_at_ms ?? 0));
+      parts.jobEnded();
       if (outcome.kind === "succeeded") deps.observe({ ...about("handler_done", job), duration_ms });
       else deps.observe({ ...about("handler_error", job), duration_ms, error: outcome.error });
       // Its queue rests, or the job would be back here at once, before a worker that has room sees it. If a process could be

@@ -1,12 +1,13 @@
 import { Link } from "@tanstack/react-router";
-import type { Worker } from "@atlasqueue/contract";
-import { useWorkers } from "../../api/workers.ts";
+import type { Job, Worker } from "@atlasqueue/contract";
+import { useRunning, useWorkers } from "../../api/workers.ts";
+import { JobLink } from "../../components/job-link.tsx";
 import { Card, Page } from "../../components/page.tsx";
 import { Meter } from "../../components/spark.tsx";
 import { Answered, Empty } from "../../components/states.tsx";
 import { Text } from "../../components/text.tsx";
-import { Time } from "../../components/time.tsx";
-import { plural } from "../../lib/format.ts";
+import { MaybeTime, Time } from "../../components/time.tsx";
+import { bytes, count, plural } from "../../lib/format.ts";
 import { clipped } from "../../lib/visible.ts";
 
 const tones = { running: "good", draining: "quiet", stuck: "bad" } as const;
@@ -38,6 +39,7 @@ export function Workers() {
 }
 
 function WorkerTable({ of }: { of: readonly Worker[] }) {
+  const running = useRunning();
   return (
     <div className="scroll-x">
       <table className="table">
@@ -46,6 +48,11 @@ function WorkerTable({ of }: { of: readonly Worker[] }) {
             <th>Worker</th>
             <th>State</th>
             <th>Slots</th>
+            <th>Runs now</th>
+            <th className="num">Jobs /min</th>
+            <th className="num">Memory</th>
+            <th>Version</th>
+            <th>Started</th>
             <th>Queues</th>
             <th>Handlers</th>
             <th>Last seen</th>
@@ -53,7 +60,11 @@ function WorkerTable({ of }: { of: readonly Worker[] }) {
         </thead>
         <tbody>
           {of.map((worker) => (
-            <WorkerRow key={worker.id} {...worker} />
+            <WorkerRow
+              key={worker.id}
+              {...worker}
+              jobs={running.data?.filter(({ worker_id }) => worker_id === worker.id) ?? []}
+            />
           ))}
         </tbody>
       </table>
@@ -61,7 +72,8 @@ function WorkerTable({ of }: { of: readonly Worker[] }) {
   );
 }
 
-function WorkerRow({ id, host, pid, state, active, concurrency, queues, handlers, last_seen }: Worker) {
+function WorkerRow({ jobs, ...worker }: Worker & { jobs: readonly Job[] }) {
+  const { id, host, pid, state, active, concurrency, queues, handlers, last_seen } = worker;
   return (
     <tr>
       <td>
@@ -77,6 +89,21 @@ function WorkerRow({ id, host, pid, state, active, concurrency, queues, handlers
       <td>
         <Meter value={active} max={concurrency} label="Slots in use" calm />
       </td>
+      <td data-name={active > 0 ? "runs" : undefined}>
+        <Runs worker={id} active={active} jobs={jobs} />
+      </td>
+      <td className="num" data-name="jobs /min">
+        {worker.jobs_per_minute === null ? "–" : count(worker.jobs_per_minute)}
+      </td>
+      <td className="num" data-name="memory">
+        {worker.memory_bytes === null ? "–" : bytes(worker.memory_bytes)}
+      </td>
+      <td className="soft" data-name="version">
+        <Text of={worker.version ?? "–"} />
+      </td>
+      <td className="soft" data-name="started">
+        <MaybeTime at={worker.started_at} />
+      </td>
       <td className="soft" data-name="queues">
         <Text of={queues.join(", ")} />
       </td>
@@ -87,5 +114,27 @@ function WorkerRow({ id, host, pid, state, active, concurrency, queues, handlers
         <Time at={last_seen} />
       </td>
     </tr>
+  );
+}
+
+const shown_max = 2;
+
+/** The newest jobs that it runs, and a way to the others. */
+function Runs({ worker, active, jobs }: { worker: string; active: number; jobs: readonly Job[] }) {
+  const first = jobs.slice(0, shown_max);
+  const more = Math.max(active, jobs.length) - first.length;
+  return (
+    <span className="runs">
+      {first.map(({ id, type }) => (
+        <JobLink key={id} id={id}>
+          <Text of={type} />
+        </JobLink>
+      ))}
+      {more > 0 && (
+        <Link to="/ui/jobs" search={{ worker }}>
+          {first.length > 0 ? `and ${count(more)} more` : plural(more, "job")}
+        </Link>
+      )}
+    </span>
   );
 }
