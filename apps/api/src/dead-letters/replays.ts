@@ -21,6 +21,7 @@ const example: Replay = {
   id: exampleId,
   state: "running",
   filter: { type: "mail.send", fingerprint: "9f3a0c1be2d47586" },
+  error: "SmtpError: <n> from relay <text>",
   patch: { relay: "b" },
   rate: 10,
   matched: 1_200,
@@ -36,9 +37,10 @@ const example: Replay = {
 /** Which jobs and how; the patch may be large and secret, and is with the replay. */
 const askReplay = ({ body: { dry_run, filter, rate, patch } }: { body: CreateReplay }) =>
   dry_run ? (false as const) : { detail: { ...whichOf(filter), rate: rate ?? null, patched: patch !== undefined } };
-const tellReplay = (_input: unknown, { body }: { body: unknown }) => {
-  const { id, matched } = body as Replay;
-  return { target: id, count: matched };
+const tellReplay = (input: { body: CreateReplay }, { body }: { body: unknown }) => {
+  const { id, matched, error } = body as Replay;
+  const asked = askReplay(input);
+  return { target: id, count: matched, ...(asked && error && { detail: { ...asked.detail, error } }) };
 };
 
 const create = route(

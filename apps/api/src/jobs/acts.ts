@@ -29,6 +29,8 @@ import { refused } from "./refused.ts";
 import { showRetried } from "./show-known.ts";
 import type { RouteDeps } from "../route/deps.ts";
 
+/** With its type an entry says which job, without a look at it. */
+const tellJob = (_input: unknown, { type }: Job) => ({ detail: { type } });
 const administers = { tag: "Jobs", scope: "admin" } as const;
 
 export const edit = route(
@@ -36,7 +38,7 @@ export const edit = route(
     ...administers,
     at: "POST /v1/jobs/{id}/edit",
     id: "editJob",
-    audit: { action: "job.edit" },
+    audit: { action: "job.edit", tells: tellJob },
     summary: "Edit and retry a job",
     description:
       "`payload` takes the place of the payload; `patch` is merged into it (RFC 7396: null removes a field). " +
@@ -130,7 +132,7 @@ export const cancel = route(
   {
     at: "POST /v1/jobs/{id}/cancel",
     id: "cancelJob",
-    audit: { action: "job.cancel" },
+    audit: { action: "job.cancel", tells: tellJob },
     tag: "Jobs",
     summary: "Cancel a job",
     description: `Any job that is not final. If it is running, its lease ends and its handler is aborted. ${underKey}`,
@@ -152,7 +154,7 @@ export const retry = route(
   {
     at: "POST /v1/jobs/{id}/retry",
     id: "retryJob",
-    audit: { action: "job.retry" },
+    audit: { action: "job.retry", tells: tellJob },
     tag: "Jobs",
     summary: "Retry a job",
     description: `A dead, cancelled or failed job is queued now with no attempts counted. Its history is kept. ${underKey}`,

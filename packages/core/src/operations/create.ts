@@ -12,6 +12,8 @@ import { composed } from "../database/composed.ts";
 import type { OperationRow } from "../database/schema/index.ts";
 import { executeOn } from "../database/statement.ts";
 import { byMillisecond, countDead, deadByNow } from "../dead-letters/count.ts";
+import { errorPattern } from "../dead-letters/fingerprint.ts";
+import { listDead } from "../dead-letters/list.ts";
 import type { Deps } from "../deps.ts";
 import { newId } from "../ids.ts";
 import { bulkJobs, can, type BulkAction, type BulkDeps } from "../jobs/bulk.ts";
@@ -92,7 +94,15 @@ export async function createReplay(deps: Deps, wish: ReplayWish, made_by: Actor)
   const { count, complete } = await countDead(deps, page, performance.now() + count_ms_max);
   await wish.admit?.(count);
   const counted = { total: count, total_complete: complete, until_us: page?.until_us ?? 0 };
-  return insertOperation(deps, { ...wish, kind: "replay", ...counted, cursor: { start: true }, made_by });
+  const filter = { ...wish.filter, ...(await errorOf(deps, wish)) };
+  return insertOperation(deps, { ...wish, filter, kind: "replay", ...counted, cursor: { start: true }, made_by });
+}
+
+/** What the fingerprint stands for, which nobody could tell once its jobs are replayed. */
+async function errorOf(deps: Deps, { tenant, filter }: ReplayWish): Promise<{ error?: string }> {
+  if (filter.fingerprint === undefined) return {};
+  const [job] = (await listDead(deps, tenant, filter, 1)).rows;
+  return job ? { error: errorPattern(job.last_error ?? "") } : {};
 }
 
 type New = Pick<OperationRow, "kind" | "total" | "total_complete" | "until_us" | "cursor" | "made_by"> &

@@ -20,10 +20,11 @@ export const showOperation = (row: OperationRow): Operation => ({
 
 /** A replay, in the words of its own routes. */
 export function showReplay(row: OperationRow): Replay {
-  const { filter, patch, rate } = row;
+  const { patch, rate } = row;
+  const { error = null, ...filter } = row.filter;
   const { kind: _kind, status, total, total_complete, done, failed, ...shown } = showOperation(row);
   const counts = { matched: total, matched_complete: total_complete, replayed: done, left_over: failed };
-  return { ...shown, ...counts, state: status, filter, patch, rate };
+  return { ...shown, ...counts, state: status, filter, error, patch, rate };
 }
 
 /** The wire's filter as the walk over dead letters takes it. */

@@ -10,7 +10,7 @@ import { Answered, Empty } from "../../components/states.tsx";
 import { Text } from "../../components/text.tsx";
 import { Time } from "../../components/time.tsx";
 import { count } from "../../lib/format.ts";
-import { actionWords, detailWords, kindsOf } from "./words.ts";
+import { actionWords, detailWords, kindsOf, nameOf } from "./words.ts";
 
 /** Who did what, newest first. */
 export function Activity() {
@@ -103,7 +103,7 @@ function AuditTable({ of }: { of: readonly AuditEntry[] }) {
                 <Target {...entry} />
               </td>
               <td className="num">{entry.count === null ? "" : count(entry.count)}</td>
-              <td className="quiet">{entry.detail && <Text of={detailWords(entry.detail)} />}</td>
+              <td className="quiet">{entry.detail && <Text of={detailWords(entry.action, entry.detail)} />}</td>
             </tr>
           ))}
         </tbody>
@@ -137,32 +137,48 @@ function Actor({ kind, name, token_id }: AuditEntry["actor"]) {
   );
 }
 
-function Target({ action, target }: AuditEntry) {
+/** A link to what it was done to, by its name. */
+function Target({ action, target, detail }: AuditEntry) {
+  const [kind] = action.split(".");
+  if (kind === "dlq" || kind === "replay")
+    return <Link to="/ui/dead">{kind === "dlq" ? "dead letters" : "a replay"}</Link>;
   if (target === null) return <span className="quiet">–</span>;
-  if (action.startsWith("queue."))
-    return (
-      <Link to="/ui/queues/$queue" params={{ queue: target }}>
-        {target}
-      </Link>
-    );
-  if (action.startsWith("replay.")) return <Link to="/ui/dead">a replay</Link>;
-  if (action.startsWith("schedule."))
-    return (
-      <Link to="/ui/schedules">
-        <Text of={target} />
-      </Link>
-    );
-  if (action.startsWith("flow."))
-    return (
-      <Link to="/ui/flows/$id" params={{ id: target }}>
-        <Text of={target} mono />
-      </Link>
-    );
-  if (action.startsWith("job."))
-    return (
-      <Link to="/ui/jobs/$id" params={{ id: target }}>
-        <Text of={target} mono />
-      </Link>
-    );
-  return <Text of={target} />;
+  const name = nameOf(action, detail);
+  switch (kind) {
+    case "queue":
+      return (
+        <Link to="/ui/queues/$queue" params={{ queue: target }}>
+          {target}
+        </Link>
+      );
+    case "schedule":
+      return (
+        <Link to="/ui/schedules">
+          <Text of={target} />
+        </Link>
+      );
+    case "flow":
+      return (
+        <Link to="/ui/flows/$id" params={{ id: target }} title={target}>
+          a flow
+        </Link>
+      );
+    case "job":
+      return (
+        <Link to="/ui/jobs/$id" params={{ id: target }} title={target}>
+          {name === undefined ? "a job" : <Text of={name} />}
+        </Link>
+      );
+    case "token":
+    case "session":
+      return (
+        <Link to="/ui/settings" title={target}>
+          {name === undefined ? "a token" : <Text of={name} />}
+        </Link>
+      );
+    case "operation":
+      return <span title={target}>an operation</span>;
+    default:
+      return <Text of={target} />;
+  }
 }

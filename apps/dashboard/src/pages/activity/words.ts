@@ -43,14 +43,36 @@ export function actionWords(action: string): string {
   return Object.hasOwn(words, action) ? words[action as AuditAction] : action;
 }
 
-/** The details of an act in words: "type mail.send, rate 5". What is empty or off is left out. */
-export function detailWords(detail: Readonly<Record<string, unknown>>): string {
+/** What is known of an act's target besides its id: a job's type, a token's name. */
+export function nameOf(action: string, detail: Detail | null): string | undefined {
+  const name = action.startsWith("job.") ? detail?.["type"] : detail?.["name"];
+  return typeof name === "string" ? name : undefined;
+}
+
+/**
+ * The details of an act in words: "type mail.send, rate 5". What is empty or off is left out, and so is what `nameOf` says. A
+ * fingerprint is the error that it stands for.
+ */
+export function detailWords(action: string, detail: Detail): string {
+  const named = action.startsWith("job.") ? "type" : "name";
   return Object.entries(detail)
-    .filter(([, value]) => value !== null && value !== false)
-    .map(([name, value]) => `${name.replaceAll("_", " ")}${value === true ? "" : ` ${wordOf(value)}`}`)
+    .filter(([name, value]) => value !== null && value !== false && name !== named)
+    .filter(([name]) => name !== "fingerprint" || detail["error"] === undefined)
+    .map(([name, value]) => wordsOf(name, value))
     .join(", ");
 }
 
-function wordOf(value: unknown): string {
-  return typeof value === "string" || typeof value === "number" ? String(value) : JSON.stringify(value);
+type Detail = Readonly<Record<string, unknown>>;
+
+function wordsOf(name: string, value: unknown): string {
+  if (name === "error") return `“${String(value)}”`;
+  if (name === "fingerprint") return "of one error";
+  const said = name.replaceAll("_", " ");
+  if (value === true) return said;
+  if (Array.isArray(value)) return `${said} ${value.map(String).join(" ")}`;
+  if (typeof value === "object" && value !== null)
+    return `${said} (${Object.entries(value)
+      .map(([part, each]) => wordsOf(part, each))
+      .join(", ")})`;
+  return `${said} ${String(value)}`;
 }

@@ -134,10 +134,13 @@ function Controls({ replay: { id, state } }: { replay: Replay }) {
   );
 }
 
-function filterWords({ filter }: Replay): string {
+/** The error itself, where they are of one. */
+function filterWords({ filter, error }: Replay): string {
   if ("all" in filter && filter.all) return "All dead letters";
   if ("ids" in filter && filter.ids) return `${count(filter.ids.length)} chosen`;
   return Object.entries(filter)
-    .map(([name, value]) => (name === "fingerprint" ? "with one error" : `${name.replace("_", " ")} ${String(value)}`))
+    .map(([name, value]) =>
+      name === "fingerprint" ? `“${error || "no error was given"}”` : `${name.replace("_", " ")} ${String(value)}`,
+    )
     .join(", ");
 }

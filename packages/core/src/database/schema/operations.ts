@@ -26,8 +26,8 @@ export const operations = atlasqueue.table(
     id: uuid().notNull(),
     kind: text().$type<Operation["kind"]>().notNull(),
     status: text().$type<Operation["status"]>().notNull(),
-    /** Of a replay, its dead letters; otherwise as of the list of jobs, and empty for all of them. */
-    filter: json<ReplayFilter & JobsFilter>().notNull(),
+    /** Of a replay, its dead letters, with their error for people; otherwise as of the list of jobs, and empty for all of them. */
+    filter: json<ReplayFilter & JobsFilter & { error?: string }>().notNull(),
     /** A JSON merge patch of each replayed payload. */
     patch: json<JsonObject>(),
     /** The bound on each patched payload, as it was where the replay was asked for: any process carries it on. */
