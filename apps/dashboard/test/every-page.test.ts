@@ -1,6 +1,7 @@
 // @module-tag slow
 import { afterAll, beforeAll } from "vitest";
 import { axeTests } from "./pages/axe.ts";
+import { factTests } from "./pages/facts.ts";
 import { hostileTests } from "./pages/hostile.ts";
 import { linkTests } from "./pages/link.ts";
 import { listTests } from "./pages/lists.ts";
@@ -21,6 +22,7 @@ afterAll(() => (world as World | undefined)?.stop());
 const now = () => world;
 
 listTests(now);
+factTests(now);
 hostileTests(now);
 axeTests(now);
 liveTests(now);

@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import { defineHandler } from "@atlasqueue/worker";
 import { z } from "zod";
 
@@ -12,6 +13,9 @@ export const handlers = [
     return { sent: payload["to"] };
   }),
   defineHandler("report.build", any, async () => ({ rows: 12_480 })),
+  defineHandler("wait", any, async ({ seconds }, { signal }) => {
+    await setTimeout(Number(seconds) * 1_000, undefined, { signal });
+  }),
   defineHandler("hostile", any, async (payload) => {
     throw new Error(String(payload["text"]));
   }),

@@ -1,5 +1,7 @@
 import { useEffect, useRef, useLayoutEffect, useState, type CSSProperties, type ReactNode } from "react";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
+import { density } from "../app/theme.ts";
+import { useStore } from "../lib/store.ts";
 
 type Column = { name: ReactNode; width: string; num?: boolean; sorted?: "ascending" | "descending" | undefined };
 
@@ -19,7 +21,7 @@ type Props<T> = {
   children: (item: T, at: number) => ReactNode;
 };
 
-const line_px = 36;
+const line_px = { comfortable: 36, compact: 28 };
 const card_px = 70;
 const rem_px = () => Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
 
@@ -44,7 +46,8 @@ export function Rows<T>({ label, columns, items, idOf, table_rem, first: above, 
     measure();
     return () => resized.disconnect();
   }, [table_rem]);
-  const row_px = cards ? card_px : line_px;
+  const lines = useStore(density);
+  const row_px = cards ? card_px : line_px[lines];
   const virtual = useWindowVirtualizer({
     count: items.length,
     estimateSize: () => row_px,

@@ -3,7 +3,7 @@ import { base } from "../../base.ts";
 import { Choice } from "../../components/button.tsx";
 import { Card, Facts, Page } from "../../components/page.tsx";
 import { Time } from "../../components/time.tsx";
-import { chooseTheme, theme } from "../../app/theme.ts";
+import { chooseDensity, chooseTheme, density, theme } from "../../app/theme.ts";
 import { useStore } from "../../lib/store.ts";
 import { clipped } from "../../lib/visible.ts";
 import { Tokens } from "./tokens.tsx";
@@ -12,6 +12,7 @@ export function Settings() {
   const session = useSession();
   const may = useMay("admin");
   const chosen = useStore(theme);
+  const rows = useStore(density);
   if (!session) return null;
   const { auth, token, tenant, scopes, until, version } = session;
   return (
@@ -20,7 +21,16 @@ export function Settings() {
         <Card title="Signed in as">
           <Facts
             of={[
-              ["Token", token ? <bdi key="t">{clipped(token.name)}</bdi> : "none: authentication is off"],
+              [
+                "Token",
+                token ? (
+                  <bdi key="t">{clipped(token.name)}</bdi>
+                ) : auth === "application" ? (
+                  "none: the application signs people in"
+                ) : (
+                  "none: authentication is off"
+                ),
+              ],
               ["Tenant", tenant ?? "–"],
               ["Scopes", scopes.join(", ") || "none"],
               ["Expires", until === null ? "never" : <Time key="u" at={until} />],
@@ -49,6 +59,19 @@ export function Settings() {
                   ]}
                   value={chosen}
                   onChange={chooseTheme}
+                />,
+              ],
+              [
+                "Rows",
+                <Choice
+                  key="d"
+                  label="Rows"
+                  of={[
+                    ["comfortable", "Comfortable"],
+                    ["compact", "Compact"],
+                  ]}
+                  value={rows}
+                  onChange={chooseDensity}
                 />,
               ],
               [
