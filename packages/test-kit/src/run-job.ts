@@ -29,15 +29,8 @@ export type Runner = { store: Store; clock: TestClock; backoff: BackoffPolicy; l
 export async function runJob(runner: Runner, one: Kept, handler: TestHandler): Promise<void> {
   const { job } = one;
   const at = runner.clock.now().toISOString();
-  const started = {
-    status: "running",
-    started_at: at,
-    updated_at: at,
-    worker_id: "test",
-    waits_for: null,
-    expires_at: null,
-  };
-  Object.assign(job, started, { attempts: job.attempts + 1 });
+  const started = { status: "running", started_at: at, updated_at: at, worker_id: "test" };
+  Object.assign(job, started, { waits_for: null, expires_at: null, attempts: job.attempts + 1 });
   const abort = new AbortController();
   const { context, spawned } = contextOf(runner, one, abort.signal);
   const { timeoutSeconds, keepResult } = handler.options;

@@ -50,9 +50,8 @@ export function createTestSchedules(store: Store, clock: TestClock) {
   function fire(): void {
     for (const one of kept.values()) {
       const { cron, timezone, job, paused } = one.schedule;
-      const passed = paused
-        ? []
-        : readCron(cron, timezone).upTo(clock.now(), runs_max, new Date(one.from.getTime() + 1));
+      const after = new Date(one.from.getTime() + 1);
+      const passed = paused ? [] : readCron(cron, timezone).upTo(clock.now(), runs_max, after);
       for (const slot of passed) {
         const { id } = store.insert({ request: structuredClone(job) });
         Object.assign(one.schedule, { last_run: slot.toISOString(), last_job_id: id });

@@ -34,7 +34,7 @@ const key_ttl_ms = 86_400_000;
 export type Store = ReturnType<typeof createStore>;
 
 /** Jobs in memory: what is stored, and which may run now. */
-export function createStore(clock: TestClock) {
+export function createStore(clock: TestClock, defaults: Readonly<Record<string, Partial<SubmitJob>>>) {
   const kept = new Map<string, Kept>();
   const keys = new Map<string, Kept>();
   const uniques = new Map<string, Kept>();
@@ -68,9 +68,8 @@ export function createStore(clock: TestClock) {
       end(one, "cancelled", "expired");
       return true;
     }
-    const is_due = is_over(job.run_at);
     if (isBlocked(one)) job.status = "blocked";
-    else if (is_due) job.status = "queued";
+    else if (is_over(job.run_at)) job.status = "queued";
     else job.status = job.last_error !== null && job.waits_for === null ? "failed" : "scheduled";
     return false;
   }
@@ -92,12 +91,9 @@ export function createStore(clock: TestClock) {
     const { unique } = request;
     const holder = unique && uniques.get(uniqueOf(request));
     if (!unique || !holder) return undefined;
-    const window_ms = (unique.window_seconds ?? 0) * 1_000;
-    const holds =
-      unique.scope === "active"
-        ? !isFinal(holder.job.status)
-        : Date.parse(holder.job.created_at) + window_ms > clock.now().getTime();
-    if (!holds) return undefined;
+    const until_ms = Date.parse(holder.job.created_at) + (unique.window_seconds ?? 0) * 1_000;
+    const is_over = unique.scope === "active" ? isFinal(holder.job.status) : until_ms <= clock.now().getTime();
+    if (is_over) return undefined;
     if (unique.on_conflict === "reject") throw new UniqueConflictError(holder.job.id);
     if (unique.on_conflict === "return") return holder;
     if (isFinal(holder.job.status) || holder.job.status === "running") return undefined;
@@ -110,7 +106,8 @@ export function createStore(clock: TestClock) {
     end,
     get: (id: string) => kept.get(id),
     /** Throws as a submission does. */
-    insert(asked: Insert): Submitted {
+    insert(given: Insert): Submitted {
+      const asked = { ...given, request: { ...defaults[given.request.queue], ...given.request } };
       const { request, fingerprint, idempotency_key = null, flow_id = null } = asked;
       const before = earlier(asked);
       if (before) {
@@ -145,14 +142,14 @@ const uniqueOf = ({ queue, unique, type, payload }: SubmitJob) =>
 
 /** The fields of a job that its request decides. */
 function shown(request: SubmitJob, now: Date) {
-  const { type, queue, priority, max_attempts = 5, payload, timeout_seconds, group, delay_seconds = 0 } = request;
+  const { type, queue, priority, max_attempts = 5, timeout_seconds = null, group = null, delay_seconds = 0 } = request;
   const { retention_seconds = null, result_ttl_seconds = null, expires_in, tags = null } = request;
   const after = (seconds: number) => new Date(now.getTime() + seconds * 1_000).toISOString();
   const run_at = request.run_at ?? after(delay_seconds);
   const expires_at = expires_in === undefined ? null : after(expires_in);
-  const optional = { group: group ?? null, tags, timeout_seconds: timeout_seconds ?? null, expires_at };
-  const kept = { retention_seconds, result_ttl_seconds };
-  return { type, queue, priority, max_attempts, run_at, ...optional, ...kept, payload: structuredClone(payload) };
+  const kept = { timeout_seconds, retention_seconds, result_ttl_seconds, expires_at };
+  const payload = structuredClone(request.payload);
+  return { type, queue, priority, max_attempts, run_at, group, tags, ...kept, payload };
 }
 
 function newJob(id: string, request: SubmitJob, now: Date): Job {

@@ -222,3 +222,19 @@ test("a job that adds itself for ever ends the drain", async () => {
   await queue.submit({ type: "again" });
   await expect(queue.drain({ attemptsMax: 50 })).rejects.toThrow(/50 attempts/);
 });
+
+test("a job has what it names, else the defaults of its type, else those of its queue", async () => {
+  const defaults = { mail: { max_attempts: 2, timeout_seconds: 30 } };
+  const queue = createTestQueue({ defaults });
+  const typed = defineJob("typed", z.object({}), { max_attempts: 7 });
+  await queue.submit(typed.submission({}, { queue: "mail" }));
+  await queue.submit({ type: "named", queue: "mail", max_attempts: 3 });
+  await queue.submit({ type: "plain", queue: "mail" });
+  await queue.submit({ type: "elsewhere" });
+  expect(queue.submitted().map(({ max_attempts, timeout_seconds }) => [max_attempts, timeout_seconds])).toEqual([
+    [7, 30],
+    [3, 30],
+    [2, 30],
+    [5, null],
+  ]);
+});

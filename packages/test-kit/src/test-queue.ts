@@ -1,13 +1,5 @@
-import { isFinal, queueInside, type JobDefinition, type SubmitMiddleware } from "@atlasqueue/contract";
-import {
-  createLogger,
-  InvalidJobError,
-  type BackoffPolicy,
-  type Queue,
-  type QueueFlow,
-  type QueueJob,
-  type SubmittedFlow,
-} from "@atlasqueue/core";
+import { isFinal, queueInside, type JobDefaults, type JobDefinition } from "@atlasqueue/contract";
+import { createLogger, InvalidJobError, type BackoffPolicy, type Queue, type QueueOptions } from "@atlasqueue/core";
 import { isFlow, newId } from "@atlasqueue/core/internal/http";
 import { unknownParent } from "@atlasqueue/core/internal";
 import { ownFlow, ownSignal, ownSubmission } from "@atlasqueue/core/internal/tools";
@@ -23,8 +15,10 @@ export type TestQueueOptions = {
   now?: Date;
   /** When a failed job runs again. Default: 5 s, doubled with each attempt up to an hour, without jitter. */
   backoff?: BackoffPolicy;
+  /** The defaults of queues, by their names, as `PUT /v1/queues/{queue}/defaults` sets them. */
+  defaults?: Readonly<Record<string, JobDefaults>>;
   /** As `createQueue` takes it. */
-  middleware?: readonly SubmitMiddleware[];
+  middleware?: QueueOptions["middleware"];
 };
 
 export type DrainOptions = {
@@ -58,50 +52,46 @@ export type TestQueue = Queue & {
 export function createTestQueue(options: TestQueueOptions = {}): TestQueue {
   const { backoff = { baseSeconds: 5, maxSeconds: 3_600, jitterMaxSeconds: 0 } } = options;
   const logger = createLogger("error", "atlasqueue-test", { write: () => {} });
-  const handlers = new Map<string, TestHandler>();
+  const handlers = new Map<string, TestHandler>((options.handlers ?? []).map((one) => [one.type, one]));
   const handle = (...added: TestHandler[]) => added.forEach((handler) => handlers.set(handler.type, handler));
-  handle(...(options.handlers ?? []));
   const clock = createClock(options.now ?? new Date(), () => schedules.fire());
-  const store = createStore(clock);
+  const store = createStore(clock, options.defaults ?? {});
   const schedules = createTestSchedules(store, clock);
   let inline = false;
 
   const handlerOf = ({ job }: Kept) => handlers.get(job.type) ?? handlers.get("*");
-  const may = (one: Kept) => handlerOf(one) !== undefined;
-  const nextReady = () =>
-    store
-      .all()
-      .filter((one) => one.job.status === "queued" && may(one))
-      .reduce<Kept | undefined>((best, one) => (best && best.job.priority >= one.job.priority ? best : one), undefined);
+  const ready = () => store.all().filter((one) => one.job.status === "queued" && handlerOf(one));
 
   async function drain({ untilFinished = false, attemptsMax = 10_000 }: DrainOptions = {}): Promise<TestJob[]> {
     const ran: TestJob[] = [];
     for (;;) {
-      const one = nextReady();
+      // The sort is stable: of one priority, the oldest is first.
+      const [one] = ready().toSorted((a, b) => b.job.priority - a.job.priority);
       const handler = one && handlerOf(one);
       if (one && handler) {
         if (ran.length >= attemptsMax) throw new Error(`drain() ran ${attemptsMax} attempts, and jobs are left`);
-        const of_type = ({ job }: Kept) => job.type === one.job.type && job.status === "queued";
-        const size = handler.options.size ?? 1;
-        const together = size > 1 ? store.all().filter(of_type).slice(0, size) : [one];
+        const { size = 1 } = handler.options;
+        const of_type = ({ job }: Kept) => job.type === one.job.type;
+        const together = size > 1 ? ready().filter(of_type).slice(0, size) : [one];
         await Promise.all(together.map((each) => runJob({ store, clock, backoff, logger }, each, handler)));
         store.all();
         ran.push(...together.map(({ job }) => structuredClone(job)));
         continue;
       }
-      const due = store.all().filter((other) => may(other) && /^(scheduled|failed)$/.test(other.job.status));
+      const due = store.all().filter((other) => handlerOf(other) && /^(scheduled|failed)$/.test(other.job.status));
       if (!untilFinished || due.length === 0) return ran;
       clock.advanceTo(new Date(Math.min(...due.map(({ job }) => Date.parse(job.run_at)))));
     }
   }
 
   const runIfInline = async () => void (inline && (await drain()));
-  const submit = async (job: QueueJob) => {
-    const submitted = store.insert(ownSubmission("default", job));
+  const submitMany: Queue["submitMany"] = async (jobs) => {
+    const submitted = jobs.map((job) => ownSubmission("default", job)).map((one) => store.insert(one));
     await runIfInline();
     return submitted;
   };
-  const submitFlow = async (asked: QueueFlow): Promise<SubmittedFlow> => {
+  const submit: Queue["submit"] = async (job) => (await submitMany([job]))[0] as Awaited<ReturnType<Queue["submit"]>>;
+  const submitFlow: Queue["submitFlow"] = async (asked) => {
     const flow = ownFlow("default", asked);
     const refs = new Set(flow.jobs.map(({ ref }) => ref));
     const faults = flow.jobs.flatMap(({ depends_on = [] }, at) =>
@@ -130,11 +120,7 @@ export function createTestQueue(options: TestQueueOptions = {}): TestQueue {
       const { jobs, then } = await submitFlow(flow);
       return [...jobs, ...(then ? [then] : [])].map(({ id }) => ({ id }));
     },
-    async submitMany(jobs) {
-      const submitted = jobs.map((job) => ownSubmission("default", job)).map((one) => store.insert(one));
-      await runIfInline();
-      return submitted;
-    },
+    submitMany,
     announce: async () => {},
     async signal(id, name, payload) {
       const value = ownSignal(name, payload);
@@ -151,7 +137,7 @@ export function createTestQueue(options: TestQueueOptions = {}): TestQueue {
     submitted(type) {
       const wanted = typeof type === "object" ? type.type : type;
       const jobs = store.all().map(({ job }) => job);
-      return structuredClone(wanted === undefined ? jobs : jobs.filter((job) => job.type === wanted));
+      return structuredClone(jobs.filter((job) => wanted === undefined || job.type === wanted));
     },
     runInline: (on = true) => void (inline = on),
     close: async () => {},
