@@ -23,7 +23,7 @@ export function factTests(world: () => World): void {
     await page.getByText("“Error: no such user ‹n› in ‹text›”").first().waitFor();
     await page.goto(`${world().open.url}/ui/activity`);
     const started = page.getByRole("row", { name: /Started a replay/ }).first();
-    await started.getByText("type mail.send, “Error: no such user ‹n› in ‹text›”, patched").waitFor();
+    await started.getByText("type mail.send, patched, “Error: no such user ‹n› in ‹text›”").waitFor();
     await page
       .getByRole("row", { name: /Cancelled a job/ })
       .getByRole("link", { name: "mail.later" })
@@ -86,8 +86,11 @@ export function factTests(world: () => World): void {
     const { page, context } = await opened("/ui/jobs?type=noted");
     const cell = page.getByRole("table", { name: "Jobs" }).getByText(note);
     await cell.waitFor();
-    const [shown, whole] = (await cell.evaluate("(each) => [each.clientWidth, each.scrollWidth]")) as number[];
-    expect(shown).toBe(whole);
+    const is_whole = await cell.evaluate((each) => {
+      const { clientWidth, scrollWidth } = each as unknown as Record<"clientWidth" | "scrollWidth", number>;
+      return clientWidth === scrollWidth;
+    });
+    expect(is_whole).toBe(true);
     const height = async () => (await page.getByRole("row", { name: /noted/ }).boundingBox())?.height;
     expect(await height()).toBe(36);
     await page.goto(`${world().open.url}/ui/settings`);
@@ -96,6 +99,22 @@ export function factTests(world: () => World): void {
     await cell.waitFor();
     expect(await height()).toBe(28);
     await client.cancel(id);
+    await context.close();
+  });
+
+  test("a list says how many jobs are in each status, of its queue or of all", async () => {
+    const { client } = world().open;
+    const jobs = await client.submitMany([1, 2].map((at) => ({ type: "counted", queue: "counted", payload: { at } })));
+    await client.cancel(jobs[0]?.id ?? "");
+    const { page, context } = await opened("/ui/jobs?queue=counted");
+    const choice = page.getByRole("group", { name: "Status" });
+    await choice.getByRole("button", { name: "Queued 1", exact: true }).waitFor();
+    await choice.getByRole("button", { name: "Cancelled 1", exact: true }).click();
+    await page.waitForURL(/status=cancelled/);
+    await page.getByText(/^1 job, all there are/).waitFor();
+    await page.goto(`${world().open.url}/ui/jobs?queue=counted&type=counted`);
+    await choice.getByRole("button", { name: "Queued", exact: true }).waitFor();
+    await client.cancel(jobs[1]?.id ?? "");
     await context.close();
   });
 

@@ -1,11 +1,9 @@
 import { useState, type ClipboardEvent, type FormEvent } from "react";
 import { useNavigate } from "@tanstack/react-router";
-import { jobStatuses } from "@atlasqueue/contract";
 import { client } from "../../api/client.ts";
 import { useQueueNames } from "../../api/queues.ts";
 import { Button } from "../../components/button.tsx";
 import { Icon } from "../../components/icon.tsx";
-import { statusNames } from "../../components/status.tsx";
 import { clipped } from "../../lib/visible.ts";
 import { changed, type JobsFilter } from "./filter.ts";
 
@@ -40,19 +38,6 @@ export function FilterBar({ filter, onChange }: Props) {
         {used === 0 ? "Filters" : `Filters (${used})`}
       </Button>
       <div className="filters-rest" data-open={open || undefined}>
-        <select
-          className="select"
-          aria-label="Status"
-          value={filter.status ?? ""}
-          onChange={({ target }) => set({ status: jobStatuses.find((each) => each === target.value) })}
-        >
-          <option value="">All statuses</option>
-          {jobStatuses.map((status) => (
-            <option key={status} value={status}>
-              {statusNames[status]}
-            </option>
-          ))}
-        </select>
         <select
           className="select queue-select"
           aria-label="Queue"

@@ -6,12 +6,14 @@ import { Button } from "../../components/button.tsx";
 import { lazyPart } from "../../components/lazy-part.tsx";
 import { Card, Page } from "../../components/page.tsx";
 import { Answered, Empty } from "../../components/states.tsx";
+import { changed } from "./filter.ts";
 import { FilterBar } from "./filter-bar.tsx";
 import { JobRows } from "./rows.tsx";
 import { useJobs } from "./list.ts";
 import { More } from "./more.tsx";
 import { SelectionBar } from "./selection-bar.tsx";
 import { useSelection } from "./selection.ts";
+import { StatusChoice } from "./status-choice.tsx";
 
 const NewJob = lazyPart(() => import("./new-job.tsx"));
 
@@ -38,6 +40,10 @@ export function Jobs() {
         )
       }
     >
+      <StatusChoice
+        filter={filter}
+        onChange={(status) => void navigate({ to: "/ui/jobs", search: changed(filter, { status }) })}
+      />
       <FilterBar filter={filter} onChange={(next) => void navigate({ to: "/ui/jobs", search: next })} />
       <Card flush>
         <SelectionBar filter={filter} selection={selection} found={items.length > 0 && !list.isPlaceholderData} />

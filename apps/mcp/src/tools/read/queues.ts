@@ -21,12 +21,15 @@ export const queueView = z.object({
     group_rate: rate,
     fair_by: z.enum(["group"]).nullable(),
   }),
+  defaults: z
+    .record(z.string(), z.unknown())
+    .describe("what jobs have that name nothing of their own; what is left out is the server's"),
   oldest_queued_at: z.iso.datetime().nullable(),
 });
 
 export function showQueue(
   cuts: Cuts,
-  { queue, paused, counts, limits, oldest_queued_at }: Queue,
+  { queue, paused, counts, limits, defaults, oldest_queued_at }: Queue,
 ): z.output<typeof queueView> {
   const { concurrency, group_concurrency, rate: starts, group_rate, fair_by } = limits;
   return {
@@ -34,6 +37,7 @@ export function showQueue(
     paused,
     counts: countsOf(counts),
     limits: { concurrency, group_concurrency, rate: showRate(starts), group_rate: showRate(group_rate), fair_by },
+    defaults: Object.fromEntries(Object.entries(defaults).filter(([, value]) => value !== null)),
     oldest_queued_at,
   };
 }
@@ -50,7 +54,7 @@ export const listQueues = tool({
   name: "list_queues",
   title: "List queues",
   description:
-    "The queues: whether each is paused, its jobs by status, its limits, and since when its longest-waiting job has waited.",
+    "The queues: whether each is paused, its jobs by status, its limits, the defaults of its jobs, and since when its longest-waiting job has waited.",
   input: z.strictObject({ limit, cursor }),
   output: z.object({ queues: z.array(queueView), next_cursor }),
   async run({ limit: items, cursor: from }, { client, signal, cuts }) {
