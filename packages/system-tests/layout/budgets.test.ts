@@ -65,12 +65,12 @@ const figures: Figure[] = [
   // Jobs of groups in the text of all related ones cost half as much again in batches, and twice as much alone. Plain ones in
   // the text of those of groups cost a fifth more by twenty, and six tenths more by 250.
   { name: "texts of an insert", is: () => snapshots(/^submit\/insert(-.*)?\.sql$/), limit: 3, budget: 2 },
-  { name: "lines of the API", is: () => linesOf(sourcesOf("apps/api")), limit: 9_370, budget: 7_500 },
+  { name: "lines of the API", is: () => linesOf(sourcesOf("apps/api")), limit: 9_382, budget: 7_500 },
   { name: "lines of program", is: () => linesOf(sourcesOf("packages/program")), limit: 1_460, budget: 800 },
   {
     name: "lines of client, worker and their runtime",
     is: () => linesOf(sourcesOf("packages/client", "packages/worker", "packages/runtime")),
-    limit: 7_772,
+    limit: 7_815,
     budget: 6_000,
   },
   { name: "lines of BullMQ's facade", is: () => linesOf(sourcesOf("packages/bullmq")), limit: 1_030, budget: 900 },
@@ -85,7 +85,7 @@ const figures: Figure[] = [
   {
     name: "lines of tests",
     is: () => linesOf(files.filter((file) => isTest(file) && !later.test(file))),
-    limit: 67_900,
+    limit: 68_060,
     budget: 36_000,
   },
 ];
