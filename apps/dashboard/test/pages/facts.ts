@@ -118,6 +118,39 @@ export function factTests(world: () => World): void {
     await context.close();
   });
 
+  test("dead letters are drawn in one scale, what still happens first, and purging stands out", async () => {
+    const hours = (at: number, jobs: number) => Array.from({ length: 24 }, (_, hour) => (hour === at ? jobs : 0));
+    const seen = { first_seen: "2030-01-01T00:00:00.000Z", last_seen: "2030-01-01T00:00:00.000Z" };
+    const group = {
+      type: "mail.send",
+      sample_job_id: "01a223f6-1d9d-73e7-8569-3be6d1dd6e68",
+      count_complete: true,
+      ...seen,
+    };
+    const over = { ...group, fingerprint: "0000000000000001", error: "Over: 1", count: 100, per_hour: hours(2, 100) };
+    const still = { ...group, fingerprint: "0000000000000002", error: "Still: 1", count: 5, per_hour: hours(23, 5) };
+    const { page, context } = await visit(world().browser, "about:blank");
+    await page.route(/\/v1\/dlq\/groups/, (route) =>
+      route.fulfill({ json: { items: [over, still], next_cursor: null } }),
+    );
+    await page.goto(`${world().open.url}/ui/dead`);
+    const rows = page.getByRole("row", { name: /(Over|Still): 1/ });
+    await rows.first().getByText("Still: 1").waitFor();
+    const looks = await page.evaluate(`
+      [...document.querySelectorAll(".dead-groups tbody tr")].map((row) => ({
+        tallest: Math.max(...[...row.querySelectorAll("rect")].map((bar) => Number(bar.getAttribute("height")))),
+        colours: new Set([...row.querySelectorAll("button")].map((button) => getComputedStyle(button).color)).size,
+      }))
+    `);
+    expect(looks).toEqual([
+      { tallest: 2, colours: 2 },
+      { tallest: 22, colours: 2 },
+    ]);
+    // The browser says that it is on Linux.
+    await page.getByText("Ctrl K").waitFor();
+    await context.close();
+  });
+
   test("inside an application that signs people in, no page says that authentication is off", async () => {
     const { page, context } = await visit(world().browser, "about:blank");
     let auth = "disabled";
