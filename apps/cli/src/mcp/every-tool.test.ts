@@ -73,7 +73,9 @@ describe.each(ways)("over %s, %s", (transport, era) => {
   });
 
   test("jobs and queues are resources", async () => {
-    const { id } = await world.queue(world.tokens.admin).submit({ type: "resource", queue, payload: { a: 1 } });
+    const admin = world.queue(world.tokens.admin);
+    const { id } = await admin.submit({ type: "resource", queue, payload: { a: 1 } });
+    await admin.setDefaults(queue, { max_attempts: 8 });
     const { resourceTemplates } = await speaker.client.listResourceTemplates();
     expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual([
       "atlasqueue://jobs/{id}",
@@ -89,7 +91,9 @@ describe.each(ways)("over %s, %s", (transport, era) => {
       notice: expect.stringContaining("data") as string,
       job: { job_id: id, payload: '{"a":1}' },
     });
-    expect(await contentOf(`atlasqueue://queues/${queue}`)).toMatchObject({ queue: { queue_name: queue } });
+    expect(await contentOf(`atlasqueue://queues/${queue}`)).toMatchObject({
+      queue: { queue_name: queue, defaults: { max_attempts: 8 } },
+    });
     for (const uri of [
       "atlasqueue://jobs/00000000-0000-4000-8000-000000000000",
       "atlasqueue://jobs/nothing",
