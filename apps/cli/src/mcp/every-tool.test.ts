@@ -73,9 +73,9 @@ describe.each(ways)("over %s, %s", (transport, era) => {
   });
 
   test("jobs and queues are resources", async () => {
-    const admin = world.queue(world.tokens.admin);
-    const { id } = await admin.submit({ type: "resource", queue, payload: { a: 1 } });
-    await admin.setDefaults(queue, { max_attempts: 8 });
+    const operator = world.queue(world.tokens.admin);
+    const { id } = await operator.submit({ type: "resource", queue, payload: { a: 1 } });
+    await operator.setDefaults(queue, { max_attempts: 8 });
     const { resourceTemplates } = await speaker.client.listResourceTemplates();
     expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual([
       "atlasqueue://jobs/{id}",

@@ -98,7 +98,7 @@ export async function createReplay(deps: Deps, wish: ReplayWish, made_by: Actor)
   return insertOperation(deps, { ...wish, filter, kind: "replay", ...counted, cursor: { start: true }, made_by });
 }
 
-/** What the fingerprint stands for, which nobody could tell once its jobs are replayed. */
+/** What the fingerprint stands for: once its jobs are replayed, no dead letter tells. */
 async function errorOf(deps: Deps, { tenant, filter }: ReplayWish): Promise<{ error?: string }> {
   if (filter.fingerprint === undefined) return {};
   const [job] = (await listDead(deps, tenant, filter, 1)).rows;

@@ -9,7 +9,7 @@ import type { JobsFilter } from "./filter.ts";
 
 type Props = { filter: JobsFilter; onChange: (status: JobStatus | undefined) => void };
 
-/** A status to list, with how many jobs are in it. Of a list that anything but a queue narrows, nobody has the numbers. */
+/** A status to list, with how many jobs are in it. A list that anything but a queue narrows has no counts. */
 export function StatusChoice({ filter: { status, queue, ...narrower }, onChange }: Props) {
   const enabled = Object.keys(narrower).length === 0;
   const counts = useLive({ key: ["counts", queue], ask: (signal) => countsOf(queue, signal), enabled });
