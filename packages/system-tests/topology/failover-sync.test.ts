@@ -1,7 +1,7 @@
 import { describe } from "vitest";
 import { coreSuite } from "./harness/core-suite.ts";
 import { failover } from "./harness/failover.ts";
-import { startHaproxy } from "./harness/haproxy.ts";
+import { startHaproxyOfPair } from "./harness/haproxy.ts";
 import { testQuorum } from "./harness/quorum.ts";
 
 describe("through a proxy that moves", () => {
@@ -13,7 +13,7 @@ describe("through a URL that names both servers", () => {
 });
 
 describe("through HAProxy with the file of the page", () => {
-  coreSuite(failover(startHaproxy, { synchronous: true }));
+  coreSuite(failover(startHaproxyOfPair, { synchronous: true }));
 });
 
 describe("with two standbys of which any one has to have it", testQuorum);

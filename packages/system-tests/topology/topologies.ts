@@ -29,6 +29,10 @@ export const topologies: Readonly<Record<string, Place>> = {
     what: "the same with a standby that lags 300 ms behind, and loses that much",
     programs: [],
   },
+  patroni: {
+    what: "three PostgreSQL kept by Patroni and etcd whose leader is switched, killed and cut off, by URL and HAProxy",
+    programs: ["postgresql", "patroni", "etcd", "haproxy"],
+  },
   sentinel: {
     what: "signals through a Redis whose master, chosen by three sentinels, is killed, frozen and demoted under load",
     programs: [],

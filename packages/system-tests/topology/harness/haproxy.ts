@@ -15,16 +15,34 @@ import { mustRun } from "./run.ts";
 const deploy = new URL("../../../deploy/", import.meta.url);
 const file = "haproxy.cfg";
 
-/** HAProxy with the file and the commands of failover.md, in front of the pair; its address is the one that moves. */
-export async function startHaproxy(pair: Pair): Promise<{ url: string; stop(): Promise<void> }> {
+type Proxy = { url: string; stop(): Promise<void> };
+type Server = { port: number; check_port: number };
+
+/** In front of a pair, which has no Patroni: its address is the one that moves. */
+export async function startHaproxyOfPair(pair: Pair): Promise<Proxy> {
   const ports = [...pair.both.matchAll(/127\.0\.0\.1:(\d+)/g)].map(([, port]) => Number(port));
-  const url = new URL(pair.moving.url);
-  const checks = await Promise.all(ports.map((port) => startCheck(Object.assign(new URL(url), { port }).href)));
+  const checks = await Promise.all(
+    ports.map((port) => startCheck(Object.assign(new URL(pair.moving.url), { port }).href)),
+  );
+  const nodes = checks.map((check, at) => ({ port: ports[at] ?? 0, check_port: check.port }));
+  const proxy = await startHaproxy({ url: pair.moving.url, nodes });
+  const stop = async () => {
+    await proxy.stop();
+    for (const check of checks) check.stop();
+  };
+  return { url: proxy.url, stop };
+}
+
+/** HAProxy with the file and the commands of failover.md, in front of these servers; `url` has their database and password. */
+export async function startHaproxy(of: { url: string; nodes: readonly Server[] }): Promise<Proxy> {
   const port = await freePort();
   const folder = mkdtempSync(join(tmpdir(), "haproxy-"));
-  let text = readFileSync(new URL(file, deploy), "utf8").replace("127.0.0.1:5000", `127.0.0.1:${port}`);
-  for (const [at, check] of checks.entries())
-    text = text.replace(`10.0.0.${at + 1}:5432 check port 8008`, `127.0.0.1:${ports[at]} check port ${check.port}`);
+  const servers = of.nodes.map(
+    (one, at) => `  server db${at + 1} 127.0.0.1:${one.port} check port ${one.check_port}\n`,
+  );
+  const text = readFileSync(new URL(file, deploy), "utf8")
+    .replace("127.0.0.1:5000", `127.0.0.1:${port}`)
+    .replace(/(?:^ +server .*\n)+/m, servers.join(""));
   writeFileSync(join(folder, file), text);
   const commands = blockWith("failover.md", "bash", "haproxy -c").replaceAll(
     `packages/deploy/${file}`,
@@ -36,20 +54,19 @@ export async function startHaproxy(pair: Pair): Promise<{ url: string; stop(): P
   let said = "";
   child.stderr.on("data", (chunk: Buffer) => (said = (said + chunk.toString()).slice(-2_000)));
   const gone = once(child, "exit");
-  url.host = `127.0.0.1:${port}`;
+  const url = of.url.replace(/@[^/]+/, `@127.0.0.1:${port}`);
   const stop = async () => {
     child.kill("SIGTERM");
     await gone;
-    for (const one of checks) one.stop();
     rmSync(folder, { recursive: true, force: true });
   };
   try {
-    await eventually(() => takesWrites(url.href));
+    await eventually(() => takesWrites(url));
   } catch (error) {
     await stop();
     throw new Error(`haproxy leads nowhere: ${said}`, { cause: error });
   }
-  return { url: url.href, stop };
+  return { url, stop };
 }
 
 /** In Patroni's place: 200 from the server that takes writes, whatever is asked. */
@@ -64,7 +81,8 @@ async function startCheck(url: string): Promise<{ port: number; stop(): void }> 
   return { port: (server.address() as AddressInfo).port, stop: () => void server.close() };
 }
 
-async function takesWrites(url: string): Promise<boolean> {
+/** Throws where no server answers. */
+export async function takesWrites(url: string): Promise<boolean> {
   const sql = postgres(url, { max: 1, connect_timeout: 1, onnotice: () => {} });
   try {
     const [row] = await sql`SELECT current_setting('transaction_read_only') = 'off' AS yes`;

@@ -34,8 +34,8 @@ function install(names: readonly ProgramName[]): void {
   aptGet("update");
   aptGet("install", "-y", "--no-install-recommends", ...packages);
   // Debian starts what it installs, and no one asked for a server that stays.
-  for (const service of ["pgbouncer", "valkey-server", "prometheus", "haproxy", "nginx"].filter((name) =>
-    packages.includes(name),
+  for (const service of ["pgbouncer", "valkey-server", "prometheus", "haproxy", "nginx", "etcd"].filter((name) =>
+    packages.some((one) => one === name || one === `${name}-server`),
   ))
     spawnSync("sh", ["-c", `{ systemctl disable --now ${service} || service ${service} stop; } >/dev/null 2>&1`]);
 }

@@ -1,5 +1,16 @@
 import { execFile } from "node:child_process";
-import { chmodSync, existsSync, globSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 
@@ -54,21 +65,31 @@ export async function unpackFromDebian(folder: string, { packages, with_dependen
 }
 
 /**
- * Writes a command into the folder of the unpacked packages that runs one of their programs with their own C library; its path.
+ * Writes a command into the folder of the unpacked packages that runs one of their programs with their own C library; its
+ * path. Of a folder of programs, each is replaced by such a command, as they call each other and find their files from
+ * where they are.
  *
  * @example
  * const valkey = commandOf("/tmp/newer", "usr/bin/valkey-server");
+ * const server = join(commandOf("/tmp/newer", "usr/lib/postgresql/17/bin"), "postgres");
  */
 export function commandOf(folder: string, program: string): string {
   const root = resolve(folder);
   const [loader] = globSync("usr/lib/*-linux-gnu/ld-linux-*.so.*", { cwd: root });
   if (loader === undefined) throw new Error(`there is no C library in ${root}`);
-  const command = join(root, "command");
+  const [command, named] = [join(root, "command"), join(root, program)];
   const libraries = join(root, loader, "..");
-  writeFileSync(
-    command,
-    `#!/bin/sh\nexec '${join(root, loader)}' --library-path '${libraries}' '${join(root, program)}' "$@"\n`,
-  );
-  chmodSync(command, 0o755);
+  const write = (path: string, of: string) => {
+    const options = `--argv0 "$0" --library-path '${libraries}'`;
+    writeFileSync(path, `#!/bin/sh\nexec '${join(root, loader)}' ${options} '${of}' "$@"\n`);
+    chmodSync(path, 0o755);
+  };
+  if (statSync(named).isDirectory()) {
+    const programs = `${named}.programs`;
+    renameSync(named, programs);
+    mkdirSync(named);
+    for (const name of readdirSync(programs)) write(join(named, name), join(programs, name));
+    symlinkSync(named, command);
+  } else write(command, named);
   return command;
 }

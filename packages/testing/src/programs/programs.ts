@@ -117,6 +117,21 @@ export const programs = {
     },
     accepts: hasPythonTools,
   },
+  // All of a server's programs: Patroni calls nine of them.
+  postgresql: {
+    what: "PostgreSQL 16 or newer with pg_rewind and pg_basebackup",
+    names: [],
+    paths: [18, 17, 16].map((version) => `/usr/lib/postgresql/${version}/bin`),
+    package: { debian: "postgresql-17", fedora: "postgresql-server", mac: "postgresql@17" },
+    newest: "usr/lib/postgresql/17/bin",
+  },
+  patroni: {
+    what: "Patroni",
+    names: ["patroni"],
+    paths: [],
+    package: { debian: "patroni", fedora: "patroni", mac: "patroni" },
+  },
+  etcd: { what: "etcd", names: ["etcd"], paths: [], package: { debian: "etcd-server", fedora: "etcd", mac: "etcd" } },
   // With promtool.
   prometheus: {
     what: "Prometheus",

@@ -1,0 +1,68 @@
+import { migrateDatabase } from "@atlasqueue/core";
+import { describe, expect } from "vitest";
+import { startSystem } from "../system/system.ts";
+import { coreSuite, type Suite } from "./harness/core-suite.ts";
+import { startHaproxy, takesWrites } from "./harness/haproxy.ts";
+import { startPatroni, type Patroni } from "./harness/patroni.ts";
+import { startProcesses, type Topology } from "./harness/topology.ts";
+
+type WithPatroni = Topology & { patroni: Patroni };
+
+/** What loses the claims of jobs that are in no group and no limited queue: they are not waited for. */
+const reruns = "a job without an order whose claim the new leader never saw may start beside itself";
+
+/** Three nodes, found at this address of theirs. */
+function keptByPatroni(
+  addressOf: (patroni: Patroni) => Promise<{ url: string; stop?(): Promise<void> }>,
+): Suite<WithPatroni> {
+  return {
+    async start() {
+      const [system, patroni] = await Promise.all([startSystem(), startPatroni()]);
+      const address = await addressOf(patroni);
+      await migrateDatabase(patroni.url);
+      const topology = await startProcesses(system, { env: { DATABASE_URL: address.url } });
+      const stop = async () => {
+        await topology.stop();
+        await address.stop?.();
+        await patroni.stop();
+      };
+      return { ...topology, patroni, stop };
+    },
+    outages: [
+      { name: "a switchover is ordered", fault: ({ patroni }) => patroni.switchover() },
+      {
+        name: "the leader's Patroni and PostgreSQL are killed",
+        prepare: ({ patroni }) => patroni.whole(),
+        async fault({ patroni }) {
+          const former = await patroni.leader();
+          await former.kill();
+          await patroni.succeeds(former);
+        },
+        reruns,
+      },
+      {
+        name: "the leader is cut off from etcd, and demotes itself",
+        prepare: ({ patroni }) => patroni.whole(),
+        async fault({ patroni }) {
+          const former = await patroni.leader();
+          former.etcd.blackhole();
+          await patroni.succeeds(former);
+          // No watchdog did that: Patroni restarts its PostgreSQL as a standby once it has lost etcd.
+          const own = patroni.url.replace(/@[^/]+/, `@127.0.0.1:${former.port}`);
+          expect(await takesWrites(own).catch(() => false)).toBe(false);
+          former.etcd.heal();
+          await patroni.whole();
+        },
+        reruns,
+      },
+    ],
+  };
+}
+
+describe("through a URL that names all three", () => {
+  coreSuite(keptByPatroni(async ({ url }) => ({ url })));
+});
+
+describe("through HAProxy with the file of the page and Patroni's checks", () => {
+  coreSuite(keptByPatroni(startHaproxy));
+});
