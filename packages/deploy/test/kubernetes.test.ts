@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL("../../..", import.meta.url));
 const image = { API_HOST: "0.0.0.0", WORKER_METRICS_HOST: "0.0.0.0" };
 const secrets = { DATABASE_URL: "postgres://u:p@h/d", REDIS_URL: "redis://h" };
 
-describe.each(["small", "production"])("the overlay %s", (overlay) => {
+describe.each(["small", "production", "cloudnative-pg"])("the overlay %s", (overlay) => {
   let documents: Manifest[];
   beforeAll(async () => {
     documents = await render(overlay);
@@ -43,7 +43,8 @@ describe.each(["small", "production"])("the overlay %s", (overlay) => {
         "ServiceMonitor",
         "PodMonitor",
       ];
-      expect([...kinds]).toEqual(expect.arrayContaining(overlay === "small" ? always : [...always, ...scaled]));
+      const more = { production: scaled, "cloudnative-pg": ["Cluster"] }[overlay] ?? [];
+      expect([...kinds]).toEqual(expect.arrayContaining([...always, ...more]));
       for (const document of documents)
         expect([document.kind, document.metadata.name, await faultsIn(document)]).toEqual([
           document.kind,
@@ -158,6 +159,18 @@ describe.each(["small", "production"])("the overlay %s", (overlay) => {
       }
     }
   });
+});
+
+test("a commit of the operator's PostgreSQL waits for one of two standbys, on other machines", async () => {
+  const [cluster] = (await render("cloudnative-pg")).filter(({ kind }) => kind === "Cluster");
+  expect(cluster?.spec).toMatchObject({
+    instances: 3,
+    postgresql: { synchronous: { method: "any", number: 1, dataDurability: "required", failoverQuorum: true } },
+    affinity: { podAntiAffinityType: "required" },
+  });
+  const { synchronous } = cluster?.spec["postgresql"] as { synchronous: { number: unknown } };
+  synchronous.number = "1";
+  expect(await faultsIn(cluster as Manifest)).toEqual([expect.stringContaining("number")]);
 });
 
 test("a slip in a manifest is found: a wrong type, a field that is nowhere, one in the wrong place", async () => {

@@ -9,13 +9,16 @@ const packages: Record<string, string> = {
   "monitoring.coreos.com": "@kubernetes-models/prometheus-operator",
 };
 
+/** Those that no package has. */
+const ours: Record<string, string> = { "postgresql.cnpg.io": "./cloudnative-pg.ts" };
+
 /**
  * What is wrong with a manifest by the schema of its kind. Fields that the schema does not have are wrong too: the
  * server would drop them, and with them what was meant.
  */
 export async function faultsIn(manifest: Manifest): Promise<string[]> {
   const group = manifest.apiVersion.split("/")[0] ?? "";
-  const from = `${packages[group] ?? "kubernetes-models"}/${manifest.apiVersion}`;
+  const from = ours[group] ?? `${packages[group] ?? "kubernetes-models"}/${manifest.apiVersion}`;
   const Kind = ((await import(from)) as Kinds)[manifest.kind];
   if (!Kind) return [`${from} has no ${manifest.kind}`];
   const check = () => faultOf(() => new Kind(manifest).validate());
