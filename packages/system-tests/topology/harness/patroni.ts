@@ -1,5 +1,4 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import { once } from "node:events";
 import {
   chmodSync,
   chownSync,
@@ -14,9 +13,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "@atlasqueue/embedded";
 import { eventually, tcpProxy, type TcpProxy } from "@atlasqueue/harness";
-import { findProgram, type ProgramName } from "@atlasqueue/harness/programs";
+import { parse } from "yaml";
+import { end, installed, isGone, nobodyIfRoot } from "./children.ts";
 
-export type Node = {
+type Node = {
   readonly name: string;
   /** Of its PostgreSQL, and of Patroni's REST API, which says which node leads. */
   readonly port: number;
@@ -26,6 +26,9 @@ export type Node = {
   start(): void;
   /** As when its machine is gone: Patroni and all of PostgreSQL's processes. */
   kill(): Promise<void>;
+  /** Patroni alone stands still, and what it should do about a lost lock too. */
+  freeze(): void;
+  thaw(): void;
 };
 
 export type Patroni = {
@@ -43,8 +46,10 @@ export type Patroni = {
   stop(): Promise<void>;
 };
 
-/** Seconds. Patroni's defaults are 30, 10 and 10; it takes no shorter ttl than this. */
-const pace = { ttl: 20, loop_wait: 5, retry_timeout: 5 };
+/** What failover.md tells operators to set. */
+const shared = parse(readFileSync(new URL("../../../deploy/patroni.yaml", import.meta.url), "utf8")) as {
+  bootstrap: object;
+};
 const password = "a-password-for-patroni";
 const answer_ms_max = 5_000;
 const start_ms_max = 120_000;
@@ -61,7 +66,8 @@ const start_ms_max = 120_000;
 export async function startPatroni(): Promise<Patroni> {
   const folder = mkdtempSync(join(tmpdir(), "patroni-"));
   chmodSync(folder, 0o755);
-  own(folder);
+  const { uid, gid } = nobodyIfRoot() ?? {};
+  if (uid !== undefined && gid !== undefined) chownSync(folder, uid, gid);
   const etcd = await startEtcd(folder);
   const nodes = await Promise.all(["one", "two", "three"].map((name) => makeNode(folder, name, etcd.url)));
   const { leader, members } = observe(nodes);
@@ -148,15 +154,13 @@ async function makeNode(folder: string, name: string, etcd_url: string): Promise
   const [data, file] = [join(folder, name), join(folder, `${name}.yml`)];
   const user = (username: string) => ({ username, password });
   const config = {
+    ...shared,
     scope: "queue",
     name,
     restapi: { listen: `127.0.0.1:${check_port}`, connect_address: `127.0.0.1:${check_port}` },
     // It would find etcd's own address otherwise, and go past the proxy.
     etcd3: { host: `127.0.0.1:${etcd.port}`, use_proxies: true },
-    bootstrap: {
-      dcs: { ...pace, synchronous_mode: true, postgresql: { use_pg_rewind: true } },
-      initdb: [{ encoding: "UTF8" }, { locale: "C" }],
-    },
+    bootstrap: { ...shared.bootstrap, initdb: [{ encoding: "UTF8" }, { locale: "C" }] },
     postgresql: {
       listen: `127.0.0.1:${port}`,
       connect_address: `127.0.0.1:${port}`,
@@ -169,8 +173,6 @@ async function makeNode(folder: string, name: string, etcd_url: string): Promise
       pg_hba: ["host all all 127.0.0.1/32 scram-sha-256", "host replication replicator 127.0.0.1/32 scram-sha-256"],
       remove_data_directory_on_rewind_failure: true,
     },
-    // There is no /dev/watchdog in a container. What stands in for it is tested: without etcd a leader demotes itself.
-    watchdog: { mode: "off" },
   };
   // Every JSON document is YAML.
   writeFileSync(file, JSON.stringify(config));
@@ -183,8 +185,10 @@ async function makeNode(folder: string, name: string, etcd_url: string): Promise
     start() {
       if (!isGone(child)) return;
       const log = openSync(join(folder, `${name}.log`), "a");
-      child = spawn(installed("patroni"), [file], { stdio: ["ignore", log, log], cwd: folder, ...identity() });
+      child = spawn(installed("patroni"), [file], { stdio: ["ignore", log, log], cwd: folder, ...nobodyIfRoot() });
     },
+    freeze: () => void child?.kill("SIGSTOP"),
+    thaw: () => void child?.kill("SIGCONT"),
     async kill() {
       await end(child);
       // Its processes first: none of them is to end in its own way because the first one is gone.
@@ -224,7 +228,7 @@ async function startEtcd(folder: string): Promise<{ url: string; stop(): Promise
     "initial-cluster": `default=${peers}`,
   };
   const args = Object.entries(flags).map(([name, value]) => `--${name}=${value}`);
-  const child = spawn(installed("etcd"), args, { stdio: "ignore", ...identity() });
+  const child = spawn(installed("etcd"), args, { stdio: "ignore", ...nobodyIfRoot() });
   const stop = () => end(child);
   try {
     await eventually(async () => (await fetch(`${url}/health`)).ok);
@@ -233,31 +237,4 @@ async function startEtcd(folder: string): Promise<{ url: string; stop(): Promise
     await stop();
     throw error;
   }
-}
-
-function installed(name: ProgramName): string {
-  const program = findProgram(name);
-  if (program === undefined) throw new Error(`there is no ${name} here; \`pnpm topology patroni\` installs it`);
-  return program;
-}
-
-const isGone = (child: ChildProcess | undefined) =>
-  child === undefined || child.exitCode !== null || child.signalCode !== null;
-
-async function end(child: ChildProcess | undefined): Promise<void> {
-  if (child === undefined || isGone(child)) return;
-  const gone = once(child, "exit");
-  child.kill("SIGKILL");
-  await gone;
-}
-
-/** PostgreSQL refuses to run as root. */
-function identity(): { uid: number; gid: number } | undefined {
-  const [, uid, gid] = /^nobody:[^:]*:(\d+):(\d+)/m.exec(readFileSync("/etc/passwd", "utf8")) ?? [];
-  return process.getuid?.() === 0 ? { uid: Number(uid), gid: Number(gid) } : undefined;
-}
-
-function own(path: string): void {
-  const { uid, gid } = identity() ?? {};
-  if (uid !== undefined && gid !== undefined) chownSync(path, uid, gid);
 }
