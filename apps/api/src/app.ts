@@ -4,7 +4,6 @@ import type { HostRule } from "@atlasqueue/program/hosts";
 import { createReadiness } from "@atlasqueue/core/internal";
 import { localPermits, type RateLimit } from "@atlasqueue/core/internal/http";
 import { Hono } from "hono";
-import { TrieRouter } from "hono/router/trie-router";
 import type { BuiltDashboard } from "./dashboard/built.ts";
 import { addGuide, type BuiltGuide } from "./dashboard/guide.ts";
 import { addDashboard } from "./dashboard/serve.ts";
@@ -23,6 +22,7 @@ import { hostGuard, originGuard, pathGuard } from "./middleware/guards.ts";
 import { identify } from "./middleware/identify.ts";
 import { openApiDocument } from "./openapi/document.ts";
 import type { RouteDeps, Services } from "./route/deps.ts";
+import { RememberingRouter } from "./route/router.ts";
 import { addRoutes } from "./route/serve.ts";
 import { operations, routes } from "./routes.ts";
 
@@ -54,8 +54,7 @@ export type AppDeps = Services & {
  * const response = await createApp(deps).request("/health");
  */
 export function createApp(deps: AppDeps): Hono<ApiEnv> {
-  // The faster one refuses `:id` next to a fixed word.
-  const app = new Hono<ApiEnv>({ router: new TrieRouter() });
+  const app = new Hono<ApiEnv>({ router: new RememberingRouter() });
   app.onError(answerErrors(deps));
   app.notFound(answerUnmatched(app));
   app.use(identify(deps.trusted_proxies ?? (() => false)));

@@ -46,16 +46,23 @@ function serve(
   // The reader has checked the call against this very operation.
   const run = handle as (call: Call<Stated>) => unknown;
 
+  const shared = new WeakMap<Caller, RouteDeps>();
+  /** Statements take turns with those of other tenants. A read is dropped if its caller hangs up while it waits for its turn. */
+  const depsOf = (caller: Caller | undefined, gone?: () => AbortSignal): RouteDeps => {
+    if (!caller) return deps;
+    const known = gone ? undefined : shared.get(caller);
+    const own = known ?? { ...deps, database: forTenant(deps.database, { tenant: caller.tenant, gone, line }) };
+    if (!gone) shared.set(caller, own);
+    return own;
+  };
+
   const work = async (c: ApiContext, input: Input): Promise<Response> => {
     if (permitsOf) await chargeMore(c, deps.access, permitsOf(input.body));
     const delivery = createDelivery(c, deps.access.authenticator.watch);
     const caller = c.get("caller");
-    // Statements take turns with those of other tenants. A read is dropped if its caller hangs up while it waits for its turn.
-    const gone = reads ? delivery.hungUp : undefined;
-    const database = caller && forTenant(deps.database, { tenant: caller.tenant, gone, line });
     const call: Call<Stated> & { caller: Caller | undefined; tenant: string | undefined } = {
       ...(input as Pick<Call<Stated>, keyof Input>),
-      deps: database ? { ...deps, database } : deps,
+      deps: depsOf(caller, reads ? delivery.hungUp : undefined),
       caller,
       tenant: caller?.tenant,
       get trace() {
