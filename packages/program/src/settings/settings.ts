@@ -41,6 +41,7 @@ export const setting = {
       z.enum(["true", "false", "1", "0"]).transform((text) => text === "true" || text === "1"),
       "true or false",
     ),
+  oneOf: <T extends string>(values: readonly T[]) => described(z.enum(values), `one of ${values.join(", ")}`),
   text: (accepts = "a text that is not empty") => described(z.string().min(1), accepts),
   databaseUrl: () => described(z.string().superRefine(urlFault(parseDatabaseUrl)), databaseUrlAccepts),
   schemaName: () => described(z.string().refine(isSchemaName), schemaAccepts),

@@ -1,5 +1,5 @@
 import type { ChildAttempts } from "@atlasqueue/contract";
-import { z } from "zod";
+import type { z } from "zod";
 import { setting } from "./settings.ts";
 
 const samplers = [
@@ -19,21 +19,12 @@ const protocols = ["http/protobuf", "http/json"] as const;
  */
 export const telemetrySettings = {
   OTEL_EXPORTER_OTLP_ENDPOINT: setting.httpUrl().optional(),
-  OTEL_EXPORTER_OTLP_PROTOCOL: z
-    .enum(protocols)
-    .describe(`one of ${protocols.join(", ")}`)
-    .default("http/protobuf"),
+  OTEL_EXPORTER_OTLP_PROTOCOL: setting.oneOf(protocols).default("http/protobuf"),
   OTEL_SERVICE_NAME: setting.text().optional(),
-  OTEL_TRACES_SAMPLER: z
-    .enum(samplers)
-    .describe(`one of ${samplers.join(", ")}`)
-    .default("parentbased_always_on"),
+  OTEL_TRACES_SAMPLER: setting.oneOf(samplers).default("parentbased_always_on"),
   OTEL_TRACES_SAMPLER_ARG: setting.share().default(1),
   OTEL_METRIC_EXPORT_INTERVAL: setting.integer(100, 86_400_000).default(60_000),
-  TRACE_CHILD_ATTEMPTS: z
-    .enum(children)
-    .describe(`one of ${children.join(", ")}`)
-    .default("first"),
+  TRACE_CHILD_ATTEMPTS: setting.oneOf(children).default("first"),
   TRACE_CREATE_SPANS: setting.flag().default(true),
 };
 
