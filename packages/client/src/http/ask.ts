@@ -18,10 +18,6 @@ export type Ask = <Answer>(
 
 /**
  * A call whose answer is its body. Rejects with a TypeError for an id that a URL would read as another path.
- *
- * @example
- * const ask = createAsk(send);
- * const queue = await ask<Queue>("POST", ["queues", name, "pause"], call);
  */
 export function createAsk(send: Send): Ask {
   return async <Answer>(

@@ -1,58 +1,41 @@
 import type { Problem } from "@atlasqueue/contract";
-import {
-  AtlasQueueError,
-  AuthError,
-  ConflictError,
-  IdempotencyMismatchError,
-  JobFinishedError,
-  LeaseLostError,
-  NetworkError,
-  NotFoundError,
-  NotRetryableError,
-  RateLimitError,
-  TimeoutError,
-  TooLargeError,
-  UnderWayError,
-  UnavailableError,
-  ValidationError,
-  type ErrorFacts,
-} from "../errors.ts";
+import * as errors from "../errors.ts";
 import { parseRetryAfter } from "./retry.ts";
 
-type ErrorClass = new (message: string, facts: ErrorFacts) => AtlasQueueError;
+type ErrorClass = new (message: string, facts: errors.ErrorFacts) => errors.AtlasQueueError;
 
 /** By the last part of the problem's `type`, where the status alone is not enough. */
 const byProblem = new Map<string | undefined, ErrorClass>([
-  ["lease-lost", LeaseLostError],
-  ["job-finished", JobFinishedError],
-  ["not-retryable", NotRetryableError],
-  ["idempotency-mismatch", IdempotencyMismatchError],
-  ["idempotency-under-way", UnderWayError],
+  ["lease-lost", errors.LeaseLostError],
+  ["job-finished", errors.JobFinishedError],
+  ["not-retryable", errors.NotRetryableError],
+  ["idempotency-mismatch", errors.IdempotencyMismatchError],
+  ["idempotency-under-way", errors.UnderWayError],
 ]);
 
 const byStatus = new Map<number, ErrorClass>([
-  [400, ValidationError],
-  [401, AuthError],
-  [403, AuthError],
-  [404, NotFoundError],
-  [408, TimeoutError],
-  [409, ConflictError],
-  [413, TooLargeError],
-  [422, ValidationError],
-  [429, RateLimitError],
-  [502, UnavailableError],
-  [503, UnavailableError],
-  [504, UnavailableError],
+  [400, errors.ValidationError],
+  [401, errors.AuthError],
+  [403, errors.AuthError],
+  [404, errors.NotFoundError],
+  [408, errors.TimeoutError],
+  [409, errors.ConflictError],
+  [413, errors.TooLargeError],
+  [422, errors.ValidationError],
+  [429, errors.RateLimitError],
+  [502, errors.UnavailableError],
+  [503, errors.UnavailableError],
+  [504, errors.UnavailableError],
 ]);
 
 /**
  * The error an answer stands for. `what` was asked ("GET /v1/jobs/17"), and `text` is the body: a problem if the API
  * answered, anything if something in between did.
  */
-export function errorOfAnswer(what: string, response: Response, text: string): AtlasQueueError {
+export function errorOfAnswer(what: string, response: Response, text: string): errors.AtlasQueueError {
   const problem = readProblem(text);
   const { status, headers } = response;
-  const Class = byProblem.get(problem?.type.split("/").at(-1)) ?? byStatus.get(status) ?? AtlasQueueError;
+  const Class = byProblem.get(problem?.type.split("/").at(-1)) ?? byStatus.get(status) ?? errors.AtlasQueueError;
   return new Class(`${what}: ${status} ${problem ? wordsOf(problem) : response.statusText}`.trimEnd(), {
     status,
     problem,
@@ -62,13 +45,13 @@ export function errorOfAnswer(what: string, response: Response, text: string): A
 }
 
 /** The error a problem in a part of an answer stands for. */
-export function errorOfProblem(what: string, problem: Problem): AtlasQueueError {
-  const Class = byProblem.get(problem.type.split("/").at(-1)) ?? byStatus.get(problem.status) ?? AtlasQueueError;
+export function errorOfProblem(what: string, problem: Problem): errors.AtlasQueueError {
+  const Class = byProblem.get(problem.type.split("/").at(-1)) ?? byStatus.get(problem.status) ?? errors.AtlasQueueError;
   return new Class(`${what}: ${problem.status} ${wordsOf(problem)}`, { status: problem.status, problem });
 }
 
-function wordsOf({ title, detail, errors = [] }: Problem): string {
-  const faults = errors.map(({ pointer, message }) => `${pointer || "/"} ${message}`).join("; ");
+function wordsOf({ title, detail, errors: faulty = [] }: Problem): string {
+  const faults = faulty.map(({ pointer, message }) => `${pointer || "/"} ${message}`).join("; ");
   // The detail of a validation repeats the first fault.
   return `${title}: ${faults || detail}`;
 }
@@ -85,7 +68,7 @@ function readProblem(text: string): Problem | undefined {
 }
 
 /** What `fetch` threw, in words; `hide` removes what must not be shown. */
-export function networkError(what: string, thrown: unknown, hide: (text: string) => string): NetworkError {
+export function networkError(what: string, thrown: unknown, hide: (text: string) => string): errors.NetworkError {
   const reasons: string[] = [];
   const codes: unknown[] = [];
   // Node says "fetch failed" and keeps the reason one or two causes down.
@@ -95,7 +78,7 @@ export function networkError(what: string, thrown: unknown, hide: (text: string)
   }
   const code = codes.find((found) => typeof found === "string");
   const words = tlsWords(reasons) ?? ([...new Set(reasons)].join(": ") || String(code ?? thrown));
-  return new NetworkError(`${what}: ${hide(words)}`, { cause: thrown, refused: codes.some(isRefusal) });
+  return new errors.NetworkError(`${what}: ${hide(words)}`, { cause: thrown, refused: codes.some(isRefusal) });
 }
 
 /** OpenSSL's message for a server that does not speak TLS names its own source files. */

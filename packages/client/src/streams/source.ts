@@ -1,9 +1,5 @@
 /**
  * Whatever can be iterated, asked by hand and left once.
- *
- * @example
- * const source = createSource(rows());
- * const { done, value } = await source.next();
  */
 export function createSource<T>(items: AsyncIterable<T> | Iterable<T>) {
   const iterator = Symbol.asyncIterator in items ? items[Symbol.asyncIterator]() : items[Symbol.iterator]();

@@ -16,9 +16,6 @@ type Wanted = { queue: string; concurrency: number; wait_seconds: number };
 /**
  * Leases jobs for the free slots, one request after another. A request without a response is repeated with its token, and has
  * the same jobs. After a timeout the worker uses half of its slots, and one more after each response. Never rejects.
- *
- * @example
- * const { take } = createLeasing(parts, { queue: "emails", concurrency: 10, wait_seconds: 20 });
  */
 export function createLeasing(
   { calls, held, observe, worker_id, lease_seconds, types, stages, start }: WorkerParts,

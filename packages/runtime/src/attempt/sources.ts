@@ -7,7 +7,7 @@ import {
   type ParkAnswer,
   type StepStore,
 } from "@atlasqueue/contract";
-import { patiently, type Patience } from "./patiently.ts";
+import { pause, restMs } from "../waiting/pause.ts";
 
 /** The calls that a handler makes of its job, over SQL or HTTP. Each rejects while the other side is away. */
 type JobCalls = {
@@ -19,8 +19,14 @@ type JobCalls = {
   parentPage(cursor: string | undefined): Promise<ParentPage>;
 };
 
-export type Held = Omit<Patience, "failed"> & {
+export type Held = {
   calls: JobCalls;
+  /** Throws once the attempt is over, whether or not its handler heeds that. */
+  check(): void;
+  /** Ends a rest when the attempt is over. */
+  signal?: AbortSignal;
+  /** Made for each question: whether its failure may pass. `asked_at` is on the clock of `performance.now()`. */
+  judge(): (error: unknown, asked_at: number) => boolean;
   /** A call failed, and is repeated. */
   failed(during: "steps" | "parents", error: unknown): void;
   isLost(error: unknown): boolean;
@@ -35,20 +41,27 @@ export type Sources = { steps: StepStore; parents: ParentSource };
 /**
  * The steps and parents of a job that is held. While the other side is away it is asked again, for as long as the job is
  * held: an outage costs no attempt.
- *
- * @example
- * const { steps, parents } = sourcesOf(held);
  */
 export function sourcesOf(held: Held): Sources {
   const { calls } = held;
   const asker =
     (during: "steps" | "parents") =>
-    <T>(ask: () => Promise<T>): Promise<T> =>
-      patiently({ ...held, failed: (error) => held.failed(during, error) }, ask).catch((error: unknown) => {
-        if (held.isLost(error)) held.lost(error);
+    async <T>(ask: () => Promise<T>): Promise<T> => {
+      const mayPass = held.judge();
+      for (let failures = 1; ; failures += 1) {
         held.check();
-        throw error;
-      });
+        const asked_at = performance.now();
+        try {
+          return await ask();
+        } catch (error) {
+          if (held.isLost(error)) held.lost(error);
+          held.check();
+          if (!mayPass(error, asked_at)) throw error;
+          held.failed(during, error);
+          await pause(restMs(failures), held.signal);
+        }
+      }
+    };
   const steps = asker("steps");
   const parents = asker("parents");
   return {

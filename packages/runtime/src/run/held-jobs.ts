@@ -43,10 +43,6 @@ export const heldJob = ({ traced, ends_at_ms, renew_at_ms }: Leased, run: Run = 
  * The jobs a worker holds, and its free slots. A slot is free again when its handler ends or its lease is lost, or, if its
  * group goes on, when it is settled. At most `unsettled_max` outcomes wait besides the running handlers: beyond that, nothing
  * more is leased. `left` hears of each that is no longer held, `slots` of each slot that a job takes (1) or leaves (-1).
- *
- * @example
- * const held = createHeldJobs<MyJob>(10, 1_000, (job) => byId.delete(job.id));
- * held.add(job);
  */
 export function createHeldJobs<Job extends Held>(
   concurrency: number,

@@ -13,9 +13,6 @@ export type Extender<Job> = {
 
 /**
  * Renews the leases of the jobs that a worker holds, each when it is due. Call `wake` when one is due earlier than it was.
- *
- * @example
- * const { wake, kept } = keepLeases(held, source, { lease_ms: 30_000, stop });
  */
 export function keepLeases<Job extends Held>(
   held: Pick<HeldJobs<Job>, "all" | "tell">,

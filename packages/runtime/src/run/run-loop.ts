@@ -70,10 +70,6 @@ const stops = "the worker stops";
 /**
  * Runs the jobs of a source: leases them for the free slots, runs their handlers, renews the leases and settles the
  * outcomes, until it is stopped.
- *
- * @example
- * const loop = createRunLoop({ held, source, attempts, lease_ms: 30_000, stages: newStages(), tracing });
- * await loop.stop(25_000);
  */
 export function createRunLoop<Job extends Held>({ held, source, attempts, lease_ms, stages, tracing }: Parts<Job>) {
   const { draining, late, stopped } = stages;

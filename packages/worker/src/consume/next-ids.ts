@@ -34,10 +34,6 @@ const look_ms_patient = 50;
  * Where a worker's ids come from: at most as many as asked for; none when none came in time. With one tenant it takes
  * from its lists, and waits on them when they are empty. With several the first in line has its turn, and when nobody is
  * in line it waits on the lists of those that most recently had jobs, until the next look is due.
- *
- * @example
- * const nextIds = idSource({ deps, served, line, poll_timeout_seconds: 5 }, stop);
- * const { tenant, ids } = await nextIds(running.free());
  */
 export function idSource({ deps, served, line, poll_timeout_seconds, freeOf }: IdSourceParts, stop: AbortSignal) {
   const poll_ms = poll_timeout_seconds * 1_000;

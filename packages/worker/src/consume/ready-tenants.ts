@@ -9,10 +9,6 @@ export type ReadyTenants = { tenants: readonly string[]; more: boolean };
 
 /**
  * The tenants that have ready jobs in any queue, page by page and round after round, for as long as it is asked.
- *
- * @example
- * const nextPage = readyTenantsInTurn(deps, "*");
- * for (const tenant of (await nextPage()).tenants) visit(tenant);
  */
 export function readyTenantsInTurn(deps: WorkerDeps, wanted: readonly string[] | "*"): () => Promise<ReadyTenants> {
   const { start, tenantsFrom } = readyQueues;

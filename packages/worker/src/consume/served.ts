@@ -10,9 +10,6 @@ export type Served = ReturnType<typeof createServed>;
 /**
  * Which queues of which tenants a worker takes jobs from. With all tenants (`*`) it knows those that have had ready jobs
  * since it started: the sweep finds them, going round.
- *
- * @example
- * const served = createServed(deps, ["default", "acme"], ["mail"]);
  */
 export function createServed(deps: WorkerDeps, wanted: readonly string[] | "*", names: readonly string[]) {
   // A name put in again goes to the end.

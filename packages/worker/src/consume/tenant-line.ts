@@ -17,10 +17,6 @@ export type TenantLine = ReturnType<typeof createTenantLine>;
  * The tenants that have jobs, in line: the first has its turn, and with more jobs goes to the end. PostgreSQL says which of
  * any number of tenants these are, in proportion to how many have jobs. `failed` reports a look that failed.
  * See core's decisions/2026-11-26-many-tenants.md.
- *
- * @example
- * const line = createTenantLine(deps, served, report);
- * if (line.lookInMs(false) === 0) await line.look();
  */
 export function createTenantLine(
   deps: WorkerDeps,

@@ -1,8 +1,7 @@
 import { spawnErrorOf, type Fault, type Json, type LogLine, type SpawnedJobs } from "@atlasqueue/contract";
 import { childrenFaults, flowOf, refusalFaults } from "@atlasqueue/core/internal";
-import { completeWithChildren, type SpawnOutcome } from "@atlasqueue/core/internal/worker";
+import { completeWithChildren, type SpawnOutcome, type SweepDeps } from "@atlasqueue/core/internal/worker";
 import type { RunningJob } from "../consume/running-jobs.ts";
-import type { MovingDeps } from "../deps.ts";
 
 /** What a handler that succeeded left to be stored. */
 export type Success = {
@@ -17,7 +16,7 @@ export type Success = {
  * yet.
  */
 export async function addChildren(
-  deps: MovingDeps,
+  deps: SweepDeps,
   { job, result, log, spawned }: Success,
 ): Promise<Exclude<SpawnOutcome, { kind: "refused" }> | ReturnType<typeof unfit>> {
   const { lease } = job;

@@ -8,6 +8,7 @@ import {
   type Lease,
   type Settled,
   type LeaseNext,
+  type SweepDeps,
 } from "@atlasqueue/core/internal/worker";
 import {
   createSettler as createOutcomeSettler,
@@ -17,7 +18,6 @@ import {
   type Run,
 } from "@atlasqueue/runtime";
 import type { RunningJob, RunningJobs } from "../consume/running-jobs.ts";
-import type { MovingDeps } from "../deps.ts";
 import { addChildren } from "./add-children.ts";
 
 /** An outcome on its way to the database. */
@@ -45,7 +45,7 @@ const bringsJobs = ({ outcome }: Settlement) => outcome.kind === "succeeded" && 
  * each in a transaction of its own. While the database is away, or another transaction has a job locked, its outcome is
  * kept, and no attempt is counted.
  */
-export function createSettler(deps: MovingDeps, running: RunningJobs, backoff: BackoffPolicy, goingOn: GoingOn) {
+export function createSettler(deps: SweepDeps, running: RunningJobs, backoff: BackoffPolicy, goingOn: GoingOn) {
   /** Stored in place of an outcome that the database refused. */
   const safe = new WeakSet<Ending>();
 

@@ -26,8 +26,8 @@ export function createChildPool(
   { output, ...hear }: { output: HearProcess } & HearStarts,
 ) {
   const all = new Set<Child>();
-  const idle: Child[] = [];
-  const endings = new Map<Child, NodeJS.Timeout>();
+  /** With what ends each after a while. */
+  const idle = new Map<Child, NodeJS.Timeout>();
   const used = new WeakSet<Child>();
   /** Each takes a process, or asks again. */
   const waiting = new Set<(child?: Child) => void>();
@@ -76,10 +76,8 @@ export function createChildPool(
     for (const ask of asking) ask();
   };
   const takeFromIdle = (child: Child): void => {
-    clearTimeout(endings.get(child));
-    endings.delete(child);
-    const at = idle.indexOf(child);
-    if (at >= 0) idle.splice(at, 1);
+    clearTimeout(idle.get(child));
+    idle.delete(child);
   };
   const next = () => {
     const [first] = waiting;
@@ -87,7 +85,7 @@ export function createChildPool(
     return first;
   };
   const acquire = (signal: AbortSignal): Promise<Child> | Child => {
-    const known = idle.at(-1);
+    const known = [...idle.keys()].at(-1);
     if (known) {
       takeFromIdle(known);
       return known;
@@ -121,13 +119,12 @@ export function createChildPool(
     const give = next();
     if (give) return give(child);
     child.unref();
-    idle.push(child);
     // Out of the list first: between the kill and the exit it must not be handed out.
     const end = () => {
       takeFromIdle(child);
       child.kill();
     };
-    endings.set(child, setTimeout(end, idle_ms_max).unref());
+    idle.set(child, setTimeout(end, idle_ms_max).unref());
   };
 
   return {
@@ -167,7 +164,7 @@ export function createChildPool(
     async close(): Promise<void> {
       closed = true;
       starts.stop();
-      for (const ending of endings.values()) clearTimeout(ending);
+      for (const ending of idle.values()) clearTimeout(ending);
       const started = [...all].filter(isAlive);
       const gone = started.map((child) => new Promise((resolve) => child.process.once("exit", resolve)));
       for (const child of started) child.kill();

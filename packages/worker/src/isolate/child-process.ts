@@ -7,18 +7,7 @@ import type { OutputStream } from "../output/job-output.ts";
 import { readLines } from "../output/read-lines.ts";
 import { fromChild, type FromChild, type ToChild } from "./messages.ts";
 
-export type Child = {
-  process: ChildProcess;
-  send(message: ToChild): void;
-  /** One at a time; undefined stops listening. */
-  listen(ears: Ears | undefined): void;
-  /** For what reason; without one, as nobody needs it any more. */
-  kill(why?: string): void;
-  /** Whether it has said that it can take jobs. */
-  isUp(): boolean;
-  ref(): void;
-  unref(): void;
-};
+export type Child = ReturnType<typeof openChild>;
 type Ears = {
   hear(message: FromChild): void;
   /** The process has ended, or can no longer be understood and was killed. */
@@ -60,11 +49,8 @@ const file = fileURLToPath(new URL(import.meta.url.endsWith(".ts") ? "./child.ts
 /**
  * A process that runs handlers, and everything its worker hears from it: none of it is trusted, and none can end the
  * worker. Throws a NotStartedError when the system has not even room to try.
- *
- * @example
- * const child = openChild([], { output: (pid, stream, line) => {}, up() {}, notStarted(why) {}, gone() {} });
  */
-export function openChild(execArgv: readonly string[], hooks: ChildHooks): Child {
+export function openChild(execArgv: readonly string[], hooks: ChildHooks) {
   const child = start(execArgv);
   let ears: Ears | undefined;
   let end: ProcessError | NotStartedError | undefined;
@@ -136,18 +122,21 @@ export function openChild(execArgv: readonly string[], hooks: ChildHooks): Child
   const sockets = [stdout, stderr].filter((one) => one instanceof Socket);
   return {
     process: child,
-    send: (message) => channel?.send(message),
-    listen(given) {
+    send: (message: ToChild): void => channel?.send(message),
+    /** One at a time; undefined stops listening. */
+    listen(given: Ears | undefined): void {
       ears = given;
       if (end) given?.ended(end);
     },
+    /** For what reason; without one, as nobody needs it any more. */
     kill,
+    /** Whether it has said that it can take jobs. */
     isUp: () => isUp,
-    ref() {
+    ref(): void {
       child.ref();
       channel?.ref();
     },
-    unref() {
+    unref(): void {
       child.unref();
       channel?.unref();
       for (const socket of sockets) socket.unref();

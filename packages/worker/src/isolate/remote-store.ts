@@ -12,9 +12,6 @@ import type { Answer, Ask } from "./messages.ts";
 /**
  * A handler's step store and source of parents in its own process: they ask the worker's. `answered` takes what came
  * back.
- *
- * @example
- * const { sources, answered } = remoteStore(lazy, (ask) => tell({ kind: "ask", ...ask }));
  */
 export function remoteStore(lazy: LazyAbort, send: (asked: Omit<Ask, "kind">) => void) {
   const waiting = new Map<number, { resolve(value: unknown): void; reject(reason: Error): void }>();

@@ -18,9 +18,6 @@ const load_ms_max = 30_000;
 /**
  * One run in one process, which is `released` after it unless it is killed. No other in that process has its number,
  * `run`. `begun` is called when the process has taken it up. Rejects when the process ended before the handler did.
- *
- * @example
- * const outcome = await runInChild(child, task, given, { run: 1, begun: () => {}, released: (child) => idle.push(child) });
  */
 export async function runInChild(
   child: Child,

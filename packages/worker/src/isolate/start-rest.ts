@@ -12,9 +12,6 @@ const rest_ms_max = 30_000;
 /**
  * Rests between tries to start a process, each twice as long as the one before: what keeps the system from starting one
  * (no room, no `node`) may last, and trying is work too. `tryAgain` is called after each.
- *
- * @example
- * const starts = createStartRest(() => open(), { notStarted: (error) => logger.error(error), startedAgain: () => {} });
  */
 export function createStartRest(tryAgain: () => void, hear: HearStarts, now: () => number = () => performance.now()) {
   let failing: { error: NotStartedError; since: number; rest_ms: number } | undefined;

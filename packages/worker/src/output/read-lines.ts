@@ -4,9 +4,6 @@ import { outputLines } from "./output-lines.ts";
 /**
  * Tell the lines of what a process prints, a chunk at a time, each in a turn of its own: a pipe that is always full is read
  * again and again in one turn, so that a process that prints without end would keep all else from its turn.
- *
- * @example
- * readLines(child.stdout, (line) => logger.info(line));
  */
 export function readLines(output: Readable, tell: (line: string) => void): void {
   const lines = outputLines(tell);

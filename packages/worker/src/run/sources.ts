@@ -90,9 +90,6 @@ const slow_max = 3;
 
 /**
  * Whether to ask the database again: it is away, or has the job locked for another. It is not away while it answers others.
- *
- * @example
- * const mayPass = judgeOf(database.pulse);
  */
 export function judgeOf(pulse: { answered_at: number }): (error: unknown, asked_at: number) => boolean {
   let slow = 0;
