@@ -85,7 +85,7 @@ const figures: Figure[] = [
   {
     name: "lines of tests",
     is: () => linesOf(files.filter((file) => isTest(file) && !later.test(file))),
-    limit: 68_090,
+    limit: 68_100,
     budget: 36_000,
   },
 ];

@@ -8,7 +8,8 @@ const sparse_points = 3;
 /** Beside the axis, and of a character there: what is written must fit. */
 const [axis_px, char_px] = [14, 6.2];
 
-type Line = { name: string; color: string; values: readonly (number | null)[]; fill?: boolean };
+/** Drawn in their order. A `wide` line is seen beneath another of the same values. */
+type Line = { name: string; color: string; values: readonly (number | null)[]; fill?: boolean; wide?: boolean };
 type Props = {
   label: string;
   at: readonly number[];
@@ -100,13 +101,13 @@ function optionsOf(
     series: [
       {},
       ...[false, true].flatMap((open) =>
-        lines.map(({ name, color, fill }) => ({
+        lines.map(({ name, color, fill, wide }) => ({
           label: name,
           ...(open ? { dash: [3, 4] } : {}),
           stroke: () => token(color),
-          width: 1.6,
+          width: wide ? 5 : 1.6,
           // A line needs two ends; what stands alone is a point.
-          points: { size: 5, show: (plot: uPlot, at: number) => !open && isSparse(plot.data[at]) },
+          points: { size: wide ? 10 : 5, show: (plot: uPlot, at: number) => !open && isSparse(plot.data[at]) },
           ...(fill ? { fill: () => `color-mix(in srgb, ${token(color)} 12%, transparent)` } : {}),
         })),
       ),

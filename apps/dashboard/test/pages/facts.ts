@@ -81,7 +81,7 @@ export function factTests(world: () => World): void {
 
   test("a list shows what a payload says, and its rows are lower if one wishes", async () => {
     const { client } = world().open;
-    const note = "where this job comes from and what it is for, in a sentence";
+    const note = "where this job comes from and what it is for";
     const { id } = await client.submit({ type: "noted", queue: "mails", delay_seconds: 3_600, payload: { note } });
     const { page, context } = await opened("/ui/jobs?type=noted");
     const cell = page.getByRole("table", { name: "Jobs" }).getByText(note);

@@ -128,21 +128,33 @@ export function listTests(world: () => World): void {
     await context.close();
   });
 
-  test("a line of a chart is hidden and shown by its entry in the legend", async () => {
-    const { page, context } = await opened("/");
-    const p99 = page.getByRole("button", { name: /^p99/ }).first();
+  test("a line of a chart is hidden and shown by its entry in the legend, also where lines have the same values", async () => {
+    const { page, context } = await visit(world().browser, "about:blank");
+    const times = { p50_ms: 100, p95_ms: 400, p99_ms: 400 };
+    await page.route(/\/v1\/stats\/series/, async (route) => {
+      const answer = await route.fetch();
+      const series = (await answer.json()) as { items: object[]; total: object };
+      const items = series.items.map((item) => ({ ...item, wait: times }));
+      await route.fulfill({ json: { ...series, items, total: { ...series.total, wait: times } } });
+    });
+    await page.goto(world().open.url);
     const drawn = () =>
       page
         .locator(".chart canvas")
         .nth(1)
         .evaluate((canvas) => (canvas as unknown as { toDataURL(): string }).toDataURL());
     await eventually(async () => expect(await page.locator(".chart canvas").count()).toBe(3));
-    const whole = await drawn();
-    await p99.click();
-    expect(await p99.getAttribute("aria-pressed")).toBe("false");
-    await eventually(async () => expect(await drawn()).not.toBe(whole));
-    await p99.click();
-    expect(await p99.getAttribute("aria-pressed")).toBe("true");
+    // New figures would be another picture.
+    await page.getByRole("button", { name: "Live" }).click();
+    for (const name of ["p99", "p95", "p50"]) {
+      const entry = page.getByRole("button", { name: new RegExp(`^${name}`) }).first();
+      const whole = await drawn();
+      await entry.click();
+      expect(await entry.getAttribute("aria-pressed")).toBe("false");
+      await eventually(async () => expect(await drawn(), name).not.toBe(whole));
+      await entry.click();
+      expect(await entry.getAttribute("aria-pressed")).toBe("true");
+    }
     await context.close();
   });
 }

@@ -27,7 +27,7 @@ export function JobRows({ items, selection }: { items: readonly Job[]; selection
     { name: "Status", width: "6.75rem" },
     { name: "Type", width: "minmax(9rem, 1.2fr)" },
     { name: "Queue", width: "minmax(6rem, 0.8fr)" },
-    { name: "Error or payload", width: "minmax(10rem, 3fr)" },
+    { name: "Error or payload", width: "minmax(10rem, 4fr)" },
     { name: "Attempts", width: "4.5rem", num: true },
     { name: "Ran for", width: "5.5rem", num: true },
     { name: "Created", width: "6rem" },

@@ -76,7 +76,7 @@ function Percentiles({
         label={`${title} times: p50, p95 and p99`}
         at={at}
         lines={lines}
-        totals={[shown(total.p50_ms), shown(total.p95_ms), shown(total.p99_ms)]}
+        totals={[shown(total.p99_ms), shown(total.p95_ms), shown(total.p50_ms)]}
         write={spanTick}
         steps={span_steps_ms}
       />
@@ -125,8 +125,8 @@ function linesOf(series: StatsSeries) {
 
 function percentileLines(items: readonly StatsSeries["total"]["wait"][]) {
   return [
-    { name: "p50", color: tones.blue, values: items.map(({ p50_ms }) => p50_ms) },
+    { name: "p99", color: tones.amber, values: items.map(({ p99_ms }) => p99_ms), wide: true },
     { name: "p95", color: tones.violet, values: items.map(({ p95_ms }) => p95_ms) },
-    { name: "p99", color: tones.amber, values: items.map(({ p99_ms }) => p99_ms) },
+    { name: "p50", color: tones.blue, values: items.map(({ p50_ms }) => p50_ms) },
   ];
 }
