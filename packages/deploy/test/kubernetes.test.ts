@@ -162,15 +162,15 @@ describe.each(["small", "production", "cloudnative-pg"])("the overlay %s", (over
 });
 
 test("a commit of the operator's PostgreSQL waits for one of two standbys, on other machines", async () => {
-  const [cluster] = (await render("cloudnative-pg")).filter(({ kind }) => kind === "Cluster");
+  const cluster = (await render("cloudnative-pg")).find(({ kind }) => kind === "Cluster");
+  const synchronous = { method: "any", number: 1, dataDurability: "required", failoverQuorum: true };
   expect(cluster?.spec).toMatchObject({
     instances: 3,
-    postgresql: { synchronous: { method: "any", number: 1, dataDurability: "required", failoverQuorum: true } },
+    postgresql: { synchronous },
     affinity: { podAntiAffinityType: "required" },
   });
-  const { synchronous } = cluster?.spec["postgresql"] as { synchronous: { number: unknown } };
-  synchronous.number = "1";
-  expect(await faultsIn(cluster as Manifest)).toEqual([expect.stringContaining("number")]);
+  const wrong = { ...cluster, spec: { ...cluster?.spec, instances: "3" } } as Manifest;
+  expect(await faultsIn(wrong)).toEqual([expect.stringContaining("instances")]);
 });
 
 test("a slip in a manifest is found: a wrong type, a field that is nowhere, one in the wrong place", async () => {
