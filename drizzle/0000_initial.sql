@@ -337,6 +337,8 @@ CREATE TABLE "atlasqueue"."tenants" (
 	"email" text,
 	"created_at" timestamp (6) with time zone DEFAULT now() NOT NULL,
 	"submit_roles" text[],
+	"cell" text,
+	"moving_to" text,
 	CONSTRAINT "tenants_email_unique" UNIQUE("email")
 );
 --> statement-breakpoint

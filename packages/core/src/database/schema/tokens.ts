@@ -9,6 +9,10 @@ export const tenants = atlasqueue.table("tenants", {
   created_at: time().notNull().defaultNow(),
   /** Roles without rights on the tables that may submit its jobs in SQL: read by the function `submitting_tenant`. */
   submit_roles: text().array(),
+  /** The cell that has its jobs. Null: the home cell. Only the home cell's table says it. */
+  cell: text(),
+  /** The cell that its rows are going to, for as long as they are on their way. */
+  moving_to: text(),
 });
 
 /** What lets a caller in. The token itself is shown once and never stored. */
