@@ -6,6 +6,7 @@ export { apart, sharingPorts } from "./fleet/launch.ts";
 export { runMember, type MemberParts, type RunningMember } from "./fleet/member.ts";
 export { loadTelemetry, type LoadedTelemetry } from "./load-telemetry.ts";
 export { listenError, troubleLine } from "./process.ts";
+export { readCells, type Cell } from "./settings/cells.ts";
 export {
   keptFor,
   retentionSettings,
@@ -13,6 +14,7 @@ export {
   retrySettings,
   serverConfig,
   serverSettings,
+  type CellConfig,
   type KeptFor,
   type ServerConfig,
 } from "./settings/server-settings.ts";

@@ -1,6 +1,6 @@
 import type { Writable } from "node:stream";
 import { readApiConfig, startApis } from "@atlasqueue/api";
-import { createLogger, memorySignal, migrateDatabase } from "@atlasqueue/core";
+import { createLogger, memorySignal, migrateDatabase, SettingError } from "@atlasqueue/core";
 import { heldLog } from "@atlasqueue/program";
 import { readWorkerConfig, startWorkerProcesses, type WorkerProcesses } from "@atlasqueue/worker-app";
 import { readServerSettings, type Env } from "../config.ts";
@@ -57,6 +57,10 @@ async function start(given: Env, undo: Undo, { stdout, stop }: StartOptions): Pr
     WORKER_DRAIN: undefined,
     WORKER_TENANTS,
   };
+  if (env["CELLS_FILE"])
+    throw new SettingError(
+      "CELLS_FILE is for `atlasqueue migrate`, `api` and `worker`; `start` runs one cell. Unset it, or run those",
+    );
   const settings = readServerSettings(env);
   // Read again below, with real URLs; here so that a wrong setting is reported before a server is started.
   const { log_level } = readApiConfig({ ...env, DATABASE_URL: notYetKnown });

@@ -1,19 +1,28 @@
 import type { BackoffPolicy, Retention } from "@atlasqueue/core";
 import { default_audit_hours } from "@atlasqueue/core/internal";
-import { keysOf, SettingError } from "@atlasqueue/core/internal/program";
+import type { LogLevel } from "@atlasqueue/core/internal/program";
 import type { z } from "zod";
-import { redisSettings, redisTls } from "./redis-settings.ts";
-import { databaseSettings, databaseUrl, setting } from "./settings.ts";
+import { cellSettings, cellsOf, type Cell } from "./cells.ts";
+import { setting } from "./settings.ts";
 
 /** The settings of every program that talks to the servers. */
 export const serverSettings = {
-  ...databaseSettings,
+  ...cellSettings,
   DATABASE_PREPARED_STATEMENTS: setting.flag().default(true),
-  ...redisSettings,
-  JOB_QUEUE_KEY: setting.text().optional(),
-  DLQ_KEY: setting.text().optional(),
   LOG_LEVEL: setting.logLevel().default("info"),
   PAUSED_AT_START: setting.flag().default(false),
+};
+
+type Pool = { connectionsMax: number; timeoutMs: number; preparedStatements: boolean };
+
+/** A cell, and how this program connects to it. */
+export type CellConfig = Omit<Cell, "database"> & { database: Cell["database"] & Pool };
+
+/** The servers of the home cell, and those of all cells, of which home is the first. */
+export type ServerConfig = Pick<CellConfig, "database" | "redis"> & {
+  cells: readonly [CellConfig, ...CellConfig[]];
+  log_level: LogLevel;
+  paused_at_start: boolean;
 };
 
 type ServerValues = z.output<z.ZodObject<typeof serverSettings>> & {
@@ -25,34 +34,23 @@ type ServerValues = z.output<z.ZodObject<typeof serverSettings>> & {
  * What those settings amount to; each program decides for itself how many connections it opens and how long a query may
  * take.
  */
-export function serverConfig(set: ServerValues) {
-  const own = keysOf(set.DATABASE_SCHEMA);
-  const keys = { jobs: set.JOB_QUEUE_KEY ?? own.jobs, deadLetters: set.DLQ_KEY ?? own.deadLetters };
-  if (isWithin(keys.jobs, keys.deadLetters) || isWithin(keys.deadLetters, keys.jobs))
-    throw new SettingError(
-      `JOB_QUEUE_KEY and DLQ_KEY must be two names, neither the beginning of the other; got ${JSON.stringify(keys.jobs)} and ` +
-        JSON.stringify(keys.deadLetters),
-    );
-  const tls = redisTls(set);
+export function serverConfig(set: ServerValues): ServerConfig {
+  const pool = {
+    connectionsMax: set.DATABASE_CONNECTIONS_MAX,
+    timeoutMs: set.DATABASE_TIMEOUT_SECONDS * 1_000,
+    preparedStatements: set.DATABASE_PREPARED_STATEMENTS,
+  };
+  const withPool = ({ database, ...cell }: Cell): CellConfig => ({ ...cell, database: { ...database, ...pool } });
+  const [first, ...others] = cellsOf(set);
+  const home = withPool(first);
   return {
-    database: {
-      url: databaseUrl(set),
-      schema: set.DATABASE_SCHEMA,
-      connectionsMax: set.DATABASE_CONNECTIONS_MAX,
-      timeoutMs: set.DATABASE_TIMEOUT_SECONDS * 1_000,
-      preparedStatements: set.DATABASE_PREPARED_STATEMENTS,
-    },
-    /** Without it there are no signals between processes, and workers find jobs by their sweep. */
-    redis: set.REDIS_URL === undefined ? undefined : { url: set.REDIS_URL, ...(tls && { tls }), keys },
+    database: home.database,
+    redis: home.redis,
+    cells: [home, ...others.map(withPool)],
     log_level: set.LOG_LEVEL,
     paused_at_start: set.PAUSED_AT_START,
   };
 }
-
-export type ServerConfig = ReturnType<typeof serverConfig>;
-
-/** Queues and tenants add parts to these names, each after a colon. */
-const isWithin = (name: string, other: string) => `${name}:`.startsWith(`${other}:`);
 
 /** The settings of every program that fails jobs: the workers, and the API for remote ones. */
 export const retrySettings = {

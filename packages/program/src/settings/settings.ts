@@ -18,6 +18,7 @@ import {
   type LogLevel,
 } from "@atlasqueue/core/internal/program";
 import { bareHost } from "../hosts.ts";
+import { cellVariables, readCellsFile, type Env } from "./cells-file.ts";
 
 /** What a setting takes, worded to complete "must be …" in the error. */
 const described = <T extends z.ZodType>(schema: T, accepts: string): T => schema.describe(accepts);
@@ -191,15 +192,19 @@ const pem_bytes_max = 1_024 * 1_024;
 
 /**
  * Parse the variables a schema names; others are left alone, and an empty one counts as absent. Secrets may be in a
- * file instead, as containers get them: `DATABASE_URL_FILE` names it. Throws `SettingError` for the first that is
+ * file instead, as containers get them: `DATABASE_URL_FILE` names it. With CELLS_FILE, the home cell's servers count. Throws `SettingError` for the first that is
  * wrong.
  *
  * @example
  * parseSettings(z.object({ API_PORT: setting.port().default(8000) }), process.env);
  */
-export function parseSettings<S extends z.ZodObject>(schema: S, env: Record<string, string | undefined>): z.output<S> {
+export function parseSettings<S extends z.ZodObject>(schema: S, env: Env): z.output<S> {
+  const home = "DATABASE_URL" in schema.shape && env["CELLS_FILE"] ? readCellsFile(env["CELLS_FILE"])[0] : env;
   const given = Object.fromEntries(
-    Object.keys(schema.shape).map((name) => [name, (env[name] === "" ? undefined : env[name]) ?? fromFile(name, env)]),
+    Object.keys(schema.shape).map((name) => {
+      const from = cellVariables.includes(name) ? home : env;
+      return [name, (from[name] === "" ? undefined : from[name]) ?? fromFile(name, from)];
+    }),
   );
   const parsed = schema.safeParse(given);
   if (parsed.success) return parsed.data;
@@ -228,7 +233,7 @@ function withoutUser(text: string): string {
 }
 
 /** The variable wins over its file, being closer to the program. */
-function fromFile(name: string, env: Record<string, string | undefined>): string | undefined {
+function fromFile(name: string, env: Env): string | undefined {
   const file = secret.test(name) ? env[`${name}_FILE`] : undefined;
   if (file === undefined || file === "") return undefined;
   const wrong = (why: string) =>
