@@ -26,7 +26,7 @@ import { RememberingRouter } from "./route/router.ts";
 import { addRoutes } from "./route/serve.ts";
 import { operations, routes } from "./routes.ts";
 
-type OwnParts = Pick<RouteDeps, "gate" | "provisionPermits" | "signInPermits">;
+type OwnParts = Pick<RouteDeps, "auditor" | "gate" | "provisionPermits" | "signInPermits">;
 export type AppDeps = Services & {
   logger: Logger;
   /** The key cursors are signed with, the same in every process; default: this app's own. */

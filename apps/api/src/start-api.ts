@@ -1,24 +1,5 @@
-import {
-  connectDatabase,
-  createLogger,
-  createMetrics,
-  logEvents,
-  noSignal,
-  observeAll,
-  redisSignal,
-  type DestinationStream,
-  type Logger,
-  type Signal,
-} from "@atlasqueue/core";
-import {
-  addServerGauges,
-  requireOwnRedis,
-  requireSignal,
-  clearAway,
-  createRedisOwner,
-  createSweeper,
-  pauseAll,
-} from "@atlasqueue/core/internal";
+import { createLogger, createMetrics, type DestinationStream, type Logger, type Signal } from "@atlasqueue/core";
+import { addServerGauges } from "@atlasqueue/core/internal";
 import { addFleetGauges, signingKey } from "@atlasqueue/core/internal/http";
 import { endWithin, listenError, loadTelemetry } from "@atlasqueue/program";
 import { noAuthentication, requireTokens } from "./access/authenticate.ts";
@@ -26,9 +7,10 @@ import type { Authenticator } from "./http/context.ts";
 import { createApp } from "./app.ts";
 import { readDashboard } from "./dashboard/built.ts";
 import { readGuide } from "./dashboard/guide.ts";
-import { requireDatabase } from "./health/check-database.ts";
+import { placeIn } from "./cells/cells.ts";
+import { openCell } from "./cells/open-cell.ts";
 import type { ApiConfig } from "./config.ts";
-import { createServices } from "./services.ts";
+import type { SharedServices } from "./services.ts";
 import { startServer, type RunningServer } from "./server.ts";
 
 export type RunningApi = {
@@ -57,8 +39,8 @@ type Parts = { signal?: Signal; logger?: Logger; log?: DestinationStream; member
 export type ApiMember = { number: number; gatherMetrics(): Promise<string> };
 
 /**
- * Start the API: database, signal, metrics, server. Rejects when the database is away, has no tables or lacks
- * migrations, or the port is taken; once started, it outlives both Postgres and Redis going away. `stop()` finishes what is in flight first; a part that does not end in time
+ * Start the API: database, signal, metrics, server. Rejects when the home cell's database is away, has no tables or lacks
+ * migrations, or the port is taken; other cells may come later. Once started, it outlives both Postgres and Redis going away. `stop()` finishes what is in flight first; a part that does not end in time
  * is left to itself, with a line in the log (`shutdown_timeout`).
  *
  * @example
@@ -73,29 +55,23 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
   const { member } = parts;
   if (member) registry.setDefaultLabels({ process: String(member.number) });
   const ownMetrics = () => registry.metrics();
-  const observe = observeAll(logEvents(logger), count);
-  const database = connectDatabase({
-    ...config.database,
-    applicationName: "atlasqueue-api",
-    observe,
-  });
-  const signal = parts.signal ?? (config.redis ? redisSignal(config.redis) : noSignal());
-  addServerGauges(registry, { database, signal });
-  addFleetGauges(registry, { database });
+  const parts_of_all = { config, logger, count, tracing: telemetry?.tracing };
+  const [first, ...more] = config.cells;
+  const home = openCell(first, { ...parts_of_all, signal: parts.signal });
+  const others = more.map((one) => openCell(one, parts_of_all));
+  const cells = [home, ...others] as const;
+  const servers = cells.map(({ cell, core: { database, signal } }) => ({ cell, database, signal }));
+  addServerGauges(registry, ...servers);
+  addFleetGauges(registry, servers);
   telemetry?.addMetrics(registry);
   const closeParts = async () => {
     // The last metrics ask the database.
     await telemetry?.stop();
-    await Promise.all([database.close(), parts.signal ? undefined : signal.close()]);
+    await Promise.all(cells.map((one) => one.close()));
   };
   try {
-    await Promise.all([requireDatabase(database), requireSignal(signal)]);
-    await requireOwnRedis({ database, signal, observe });
-    if (config.paused_at_start) logger.warn(await pauseAll(database), "paused_at_start");
-    const owner = createRedisOwner({ database, signal, observe });
-    const { isRefused } = owner;
-    const core = { database, signal, observe, tracing: telemetry?.tracing, isRefused };
-    const services = createServices(core, config);
+    await home.require();
+    const { core, services } = home;
     const { callerOf } = parts;
     const own = config.auth === "required" ? requireTokens(core) : noAuthentication;
     const authenticator = callerOf ? { ...noAuthentication, callerOf } : own;
@@ -106,6 +82,7 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
       ...config,
       ...core,
       ...services,
+      ...(others.length > 0 && placeIn(cells)),
       logger,
       metricsPage,
       authenticator,
@@ -115,37 +92,51 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
     });
     const server = callerOf ? undefined : await listen(app, config, logger);
     const draining = new AbortController();
-    const { followUps } = services;
-    const keeping = server && [
-      // So that remote workers' jobs are recovered, retried and signalled again where none of our workers runs.
-      createSweeper({ ...core, logger, followUps }, draining.signal).run(),
-      // In turns with the workers, and alone where all of those are remote.
-      clearAway({ ...core, logger }, config.retention, config.result_ttl_seconds, draining.signal),
-      owner.run(draining.signal),
+    const keeping = [
+      server && home.keep(draining.signal),
+      ...others.map(async (one) => {
+        await one.requireInTime(draining.signal);
+        if (server) await one.keep(draining.signal);
+      }),
     ];
     if (server) logger.info({ event: "api_started", url: server.url, host: config.listen.host }, "api_started");
     const ended = (part: string, ending: Promise<unknown>, ms?: number) => endWithin(logger, part, ending, ms);
     const stop = async () => {
+      const ofAll = (work: (of: SharedServices) => unknown) => Promise.all(cells.map((one) => work(one.services)));
       // Waiting calls are answered first, or the server would wait for them.
-      services.liveEvents.close();
-      services.jobStreams.close();
-      services.finishedWaits.close();
-      await ended("the waiting leases", services.longPoll.close());
+      for (const { services: own } of cells)
+        for (const one of [own.liveEvents, own.jobStreams, own.finishedWaits]) one.close();
+      await ended(
+        "the waiting leases",
+        ofAll(({ longPoll }) => longPoll.close()),
+      );
       draining.abort();
       // It cuts them off by itself at the deadline.
       if (server) await ended("the requests", server.stop(config.shutdown_ms), config.shutdown_ms + cut_off_ms_max);
       // The server has answered, or cut off, everyone. What was begun for those who have hung up is finished, but for
       // submissions that wait for somebody's lock; and what it leased goes back.
       await Promise.all([
-        ended("the submissions", services.submitter.close({ give_up: true })),
-        ended("what was begun", services.underWay.over()),
+        ended(
+          "the submissions",
+          ofAll(({ submitter }) => submitter.close({ give_up: true })),
+        ),
+        ended(
+          "what was begun",
+          ofAll(({ underWay }) => underWay.over()),
+        ),
       ]);
-      await ended("what was leased too late", services.longPoll.released());
+      await ended(
+        "what was leased too late",
+        ofAll(({ longPoll }) => longPoll.released()),
+      );
       await Promise.all([
         ended("the tokens", authenticator.close()),
-        ended("the sweep and retention", Promise.all(keeping ?? [])),
+        ended("the sweep and retention", Promise.all(keeping)),
       ]);
-      await ended("the follow-ups", services.followUps.stop());
+      await ended(
+        "the follow-ups",
+        ofAll(({ followUps }) => followUps.stop()),
+      );
       await ended("the connections", closeParts());
       // Otherwise the rest would be written at exit, bit by bit.
       await ended("the log", new Promise((resolve) => logger.flush(resolve)));

@@ -54,6 +54,30 @@ export function createAuditor(deps: Deps) {
   };
 }
 
+/**
+ * Each act is kept by the auditor of its tenant's cell, wherever it is done.
+ *
+ * @example
+ * const auditor = placedAuditor(core, (tenant) => auditorOf(tenant));
+ */
+export function placedAuditor(deps: Deps, auditorOf: (tenant: string) => Promise<Auditor>): Auditor {
+  const orLog = async (act: Act, work: (auditor: Auditor) => Promise<void>) => {
+    const auditor = await auditorOf(act.tenant).catch((error: unknown) => lost(deps, act, error));
+    if (auditor) await work(auditor);
+  };
+  return {
+    begin: async (act) => (await auditorOf(act.tenant)).begin(act),
+    beginOnce: async (act) => (await auditorOf(act.tenant)).beginOnce(act),
+    end: (act) =>
+      auditorOf(act.tenant).then(
+        (auditor) => auditor.end(act),
+        () => {},
+      ),
+    record: (act) => orLog(act, (auditor) => auditor.record(act)),
+    refuse: (act) => orLog(act, (auditor) => auditor.refuse(act)),
+  };
+}
+
 function lost(deps: Deps, { actor, count, detail: _detail, ...act }: Act, error: unknown): void {
   const reason = isUnavailable(error) ? "the database is away" : String(error);
   deps.observe({

@@ -8,12 +8,20 @@ import type { Gate } from "../http/gate.ts";
 import type { Cursors } from "../http/input/cursor.ts";
 import type { SharedServices } from "../services.ts";
 
+/** What a cell's requests are given in place of the home cell's. */
+export type CellDeps = Deps & SharedServices & { signal: Signal; isRefused?: () => boolean };
+
+/** Rejects if the tenant is being moved, or its cell is not known or was never reached. */
+export type CellOf = (tenant: string) => Promise<CellDeps>;
+
 /** What the process that serves the API gives it: settings, and services that live as long as it does. */
 export type Services = Deps &
   EnqueueOptions &
   RemoteSettlementDeps &
   SharedServices & {
     signal: Signal;
+    /** Which cell has which tenant; default: the home cell has all. */
+    cellOf?: CellOf;
     /** What `/metrics` shows. */
     metricsPage(): Promise<string>;
     body_bytes_max: number;

@@ -137,3 +137,6 @@ type Tag = keyof typeof tags;
 
 /** Of what orchestrators, load balancers and Prometheus ask. */
 export const probeTag = "Health and metrics" satisfies Tag;
+
+/** Of what is in the home cell whatever cell has the caller's jobs. */
+export const homeTags: ReadonlySet<Tag> = new Set<Tag>(["Tokens", "Session", probeTag]);

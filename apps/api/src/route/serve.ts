@@ -15,7 +15,7 @@ import { answererOf } from "./answerer.ts";
 import type { Call } from "./call.ts";
 import type { RouteDeps } from "./deps.ts";
 import { itselfOf } from "./itself.ts";
-import { probeTag, type Stated } from "./operation.ts";
+import { homeTags, probeTag, type Stated } from "./operation.ts";
 import { readerOf, type Input } from "./read.ts";
 import type { Route } from "./route.ts";
 
@@ -48,12 +48,21 @@ function serve(
 
   const shared = new WeakMap<Caller, RouteDeps>();
   /** Statements take turns with those of other tenants. A read is dropped if its caller hangs up while it waits for its turn. */
-  const depsOf = (caller: Caller | undefined, gone?: () => AbortSignal): RouteDeps => {
-    if (!caller) return deps;
-    const known = gone ? undefined : shared.get(caller);
-    const own = known ?? { ...deps, database: forTenant(deps.database, { tenant: caller.tenant, gone, line }) };
-    if (!gone) shared.set(caller, own);
+  const depsOf = (caller: Caller | undefined, where: RouteDeps, gone?: () => AbortSignal): RouteDeps => {
+    if (!caller) return where;
+    const shares = !gone && where === deps;
+    const known = shares ? shared.get(caller) : undefined;
+    const own = known ?? { ...where, database: forTenant(where.database, { tenant: caller.tenant, gone, line }) };
+    if (shares) shared.set(caller, own);
     return own;
+  };
+
+  const placed = async (c: ApiContext): Promise<RouteDeps> => {
+    const tenant = c.get("caller")?.tenant;
+    if (!deps.cellOf || tenant === undefined || homeTags.has(operation.tag)) return deps;
+    const cell = await deps.cellOf(tenant);
+    if (cell.isRefused?.()) throw unavailable(sharedRedis);
+    return { ...deps, ...cell };
   };
 
   const work = async (c: ApiContext, input: Input): Promise<Response> => {
@@ -62,7 +71,7 @@ function serve(
     const caller = c.get("caller");
     const call: Call<Stated> & { caller: Caller | undefined; tenant: string | undefined } = {
       ...(input as Pick<Call<Stated>, keyof Input>),
-      deps: depsOf(caller, reads ? delivery.hungUp : undefined),
+      deps: depsOf(caller, await placed(c), reads ? delivery.hungUp : undefined),
       caller,
       tenant: caller?.tenant,
       get trace() {
@@ -105,7 +114,7 @@ function serve(
   };
 
   return (c) => {
-    if (operation.tag !== probeTag && deps.isRefused?.()) throw unavailable(sharedRedis);
+    if (operation.tag !== probeTag && !deps.cellOf && deps.isRefused?.()) throw unavailable(sharedRedis);
     const answered = operation.audit
       ? withRefusals(c, operation, deps.auditor, () => letInAndWork(c))
       : letInAndWork(c);

@@ -1,4 +1,4 @@
-import { jobStatuses, type JobStatus } from "@atlasqueue/contract";
+import type { JobStatus } from "@atlasqueue/contract";
 import { Gauge, type GaugeConfiguration, type Registry } from "prom-client";
 import type { Connections, Database } from "../database/connect.ts";
 import { countJobs } from "../counts/total.ts";
@@ -7,24 +7,26 @@ import type { Signal, SignalState } from "../signal/signal.ts";
 
 const states: SignalState[] = ["up", "refusing", "down"];
 
+/** The servers of a cell; its name is a label, and left out where there is one cell. */
+export type CellServers = { cell?: string | undefined; database: Database; signal: Signal };
+
+const labelsOf = ({ cell }: { cell?: string | undefined }) => (cell === undefined ? {} : { cell });
+
 /**
  * How this process sees its servers, without asking them.
  *
  * @example
  * addServerGauges(metrics.registry, { database, signal });
  */
-export function addServerGauges(
-  registry: Registry,
-  { database, signal }: { database: Database; signal: Signal },
-): void {
+export function addServerGauges(registry: Registry, ...cells: readonly CellServers[]): void {
   const add = adderTo(registry);
   add({
     name: "atlasqueue_redis_state",
     help: "1 for the state that Redis is in for this process: up, refusing (it takes no writes) or down",
-    labelNames: ["state"] as const,
+    labelNames: ["cell", "state"] as const,
     collect() {
-      const current = signal.state();
-      for (const state of states) this.set({ state }, state === current ? 1 : 0);
+      for (const cell of cells)
+        for (const state of states) this.set({ ...labelsOf(cell), state }, state === cell.signal.state() ? 1 : 0);
     },
   });
   const pool: [string, string, keyof Connections][] = [
@@ -41,8 +43,9 @@ export function addServerGauges(
     add({
       name: `atlasqueue_database_${name}`,
       help,
+      labelNames: ["cell"] as const,
       collect() {
-        this.set(database.connections()[what]);
+        for (const cell of cells) this.set(labelsOf(cell), cell.database.connections()[what]);
       },
     });
 }
@@ -62,32 +65,44 @@ const queues_max = 2_000;
  */
 export function addFleetGauges(
   registry: Registry,
-  deps: { database: Database },
+  cells: Pick<CellServers, "cell" | "database"> | readonly Pick<CellServers, "cell" | "database">[],
   now: () => number = () => performance.now(),
 ): void {
-  const database = { ...deps.database, timeout_ms: Math.min(deps.database.timeout_ms, asked_ms_max) };
-  const counts = kept<Record<JobStatus, number>>(() => countJobs({ database }, undefined), kept_ms, now);
-  const longestWait = async () =>
-    Math.max(0, ...(await oldestReady({ database }, queues_max)).map((one) => one.ready_ms));
-  const wait_ms = kept(longestWait, kept_ms, now);
+  const asked = [cells].flat().map((cell) => {
+    const database = { ...cell.database, timeout_ms: Math.min(cell.database.timeout_ms, asked_ms_max) };
+    const longestWait = async () =>
+      Math.max(0, ...(await oldestReady({ database }, queues_max)).map((one) => one.ready_ms));
+    return {
+      labels: labelsOf(cell),
+      counts: kept<Record<JobStatus, number>>(() => countJobs({ database }, undefined), kept_ms, now),
+      wait_ms: kept(longestWait, kept_ms, now),
+    };
+  });
   const add = adderTo(registry);
   add({
     name: "atlasqueue_jobs",
     help: "Jobs by status, of all tenants",
-    labelNames: ["status"] as const,
+    labelNames: ["cell", "status"] as const,
     async collect() {
-      const known = await counts();
+      const known = await Promise.all(asked.map(({ counts }) => counts()));
       this.reset();
-      if (known) for (const status of jobStatuses) this.set({ status }, known[status]);
+      for (const [at, { labels }] of asked.entries())
+        for (const [status, count] of Object.entries(known[at] ?? {})) this.set({ ...labels, status }, count);
     },
   });
   add({
     name: "atlasqueue_oldest_ready_job_seconds",
     help: "How long the job has been ready that waits longest, of up to 2,000 queues that are not paused",
+    labelNames: ["cell"] as const,
     async collect() {
-      const known = await wait_ms();
+      const known = await Promise.all(asked.map(({ wait_ms }) => wait_ms()));
       this.remove();
-      if (known !== undefined) this.set(known / 1_000);
+      this.reset();
+      for (const [at, { labels }] of asked.entries()) {
+        const ms = known[at];
+        if (ms === undefined) this.remove(labels);
+        else this.set(labels, ms / 1_000);
+      }
     },
   });
 }

@@ -1,5 +1,6 @@
 import { isUnavailable, type Logger, type Observe } from "@atlasqueue/core";
 import { isLocked } from "@atlasqueue/core/internal";
+import { CellUnavailableError } from "@atlasqueue/core/internal/cells";
 import {
   CallerGoneError,
   cameAfterAPart,
@@ -43,6 +44,7 @@ export function problemOf(deps: { observe: Observe; logger: Logger }, error: unk
       `lease_token was used ${error.message} before. Repeat a request unchanged, and make a fresh UUID for each new one.`,
     );
   if (error instanceof CallerGoneError) return unavailable("The caller hung up");
+  if (error instanceof CellUnavailableError) return unavailable(error.message);
   if (isUnavailable(error)) {
     const during = `${c.req.method} ${routePath(c, -1)}`;
     deps.observe({ event: "database_unavailable", during, error: textOf(error as Error) });
