@@ -31,6 +31,7 @@ export const workerSettings = z.object({
   WORKER_QUEUES: setting.queues().default(["default"]),
   WORKER_TYPES: setting.types().optional(),
   WORKER_TENANTS: setting.list("names of tenants, separated by commas, or * for all").default(["default"]),
+  WORKER_CELLS: setting.list("names of cells in CELLS_FILE, separated by commas, or * for all").default(["*"]),
   WORKER_PROCESSES: setting.integer(1, 256).default(1),
   WORKER_CONCURRENCY: setting.integer(1, 10_000).default(10),
   WORKER_LEASE_SECONDS: setting.seconds(0.1, 3_600).default(30),
@@ -87,8 +88,10 @@ export type WorkerAppConfig = ServerConfig &
 export function readWorkerConfig(env: Record<string, string | undefined>): WorkerAppConfig {
   const set = parseSettings(workerSettings, withOwnTelemetry(env));
   const secrets = readSecrets(set.WEBHOOK_SECRETS);
+  const servers = serverConfig(set);
   return {
-    ...serverConfig(set),
+    ...servers,
+    cells: cellsOf(set.WORKER_CELLS, servers.cells),
     handler_paths: set.WORKER_HANDLERS.map((path) => resolve(env["INIT_CWD"] ?? "", path)),
     ...queuesOf(set.WORKER_QUEUES, set.WORKER_CONCURRENCY),
     types: set.WORKER_TYPES,
@@ -133,6 +136,17 @@ function queuesOf(given: readonly string[], concurrency: number): Pick<WorkerApp
     if (slots.findIndex(([other]) => other === queue) < at) throw refuse("name a queue once", queue);
   }
   return { queues: Object.fromEntries(slots), concurrency: undefined };
+}
+
+function cellsOf(names: readonly string[], cells: WorkerAppConfig["cells"]): WorkerAppConfig["cells"] {
+  const known = cells.map(({ name }) => name);
+  const wrong = names.find((name) => !known.includes(name) && (name !== "*" || names.length > 1));
+  if (wrong !== undefined)
+    throw new SettingError(
+      `WORKER_CELLS must be names of cells in CELLS_FILE (${known.join(", ")}), or * for all; got ${JSON.stringify(wrong)}`,
+    );
+  const [first, ...more] = cells.filter(({ name }) => names.includes(name));
+  return first ? [first, ...more] : cells;
 }
 
 function tenantsOf(names: readonly string[]): string[] | "*" {

@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import {
   connectDatabase,
   createMetrics,
@@ -54,70 +55,103 @@ export async function startWorkerApp(
   const handlers = [...own, ...builtIn.filter((handler) => !own.some(({ type }) => type === handler.type))];
 
   const metrics = createMetrics({ workerSlots: slotsIn(config) });
-  const observe = observeAll(logEvents(logger), metrics.observe);
-  const database = connectDatabase({
-    ...config.database,
-    applicationName: "atlasqueue-worker",
-    observe,
+  const cells = config.cells.map(({ name, database: place, redis }, at) => {
+    const cell = config.cells.length > 1 ? name : undefined;
+    const ownLogger = cell === undefined ? logger : logger.child({ cell });
+    const observe = observeAll(logEvents(ownLogger), metrics.observe);
+    const database = connectDatabase({ ...place, applicationName: "atlasqueue-worker", observe });
+    const shared = at === 0 ? parts.signal : undefined;
+    const signal = shared ?? (redis ? redisSignal(redis) : memorySignal());
+    const close = async () => void (await Promise.all([database.close(), shared ? undefined : signal.close()]));
+    return { cell, logger: ownLogger, observe, database, signal, close, tracing: telemetry?.tracing };
   });
-  const signal = parts.signal ?? (config.redis ? redisSignal(config.redis) : memorySignal());
-  addServerGauges(metrics.registry, { database, signal });
+  addServerGauges(metrics.registry, ...cells);
   telemetry?.addMetrics(metrics.registry);
-  let worker: Worker | undefined;
-  const ready = workerReadiness({ database, signal }, () => worker);
+  const workers: Worker[] = [];
+  const ready = workerReadiness(cells, (at) => workers[at]);
   const address = { ...config.metrics, allowed_hosts: config.allowed_hosts, hang_ms: config.hang_ms };
   const health = await startHealthServer(metrics, ready, address).catch(async (error: unknown) => {
-    await Promise.all([telemetry?.stop(), database.close(), parts.signal ? undefined : signal.close()]);
+    await Promise.all([telemetry?.stop(), ...cells.map((one) => one.close())]);
     throw listenError(error, "WORKER_METRICS", config.metrics);
   });
   const ended = (part: string, ending: Promise<unknown>) => endWithin(logger, part, ending);
   const closeParts = async () => {
     // The last metrics ask the servers.
     if (telemetry) await ended("the telemetry", telemetry.stop());
-    const connections = Promise.all([database.close(), parts.signal ? undefined : signal.close()]);
+    const connections = Promise.all(cells.map((one) => one.close()));
     await Promise.all([ended("the connections", connections), ended("the metrics server", health.stop())]);
   };
-  try {
+  const require = async ({ database, signal, observe, logger: log }: (typeof cells)[number]) => {
     await Promise.all([requireSignal(signal), requireUsablePostgres(database)]);
     await requireOwnRedis({ database, signal, observe });
     // A database that is away ends this start: what cannot be paused must not run.
-    if (config.paused_at_start) logger.warn(await pauseAll(database), "paused_at_start");
+    if (config.paused_at_start) log.warn(await pauseAll(database), "paused_at_start");
+  };
+  try {
+    await Promise.all(
+      cells.map((one) =>
+        require(one).catch((error: unknown) => {
+          // Its worker waits until it is there; the others have work to do.
+          if (cells.length === 1 || config.paused_at_start) throw error;
+          const reason = error instanceof Error ? error.message : String(error);
+          one.logger.error({ event: "cell_unavailable", reason }, "cell_unavailable");
+        }),
+      ),
+    );
   } catch (error) {
     await closeParts();
     throw error;
   }
-  const started = startWorker(
-    { database, signal, logger, observe, tracing: telemetry?.tracing },
-    {
-      handlers,
-      queues: config.queues,
-      types: config.types,
-      tenants: config.tenants,
-      concurrency: config.concurrency,
-      leaseSeconds: config.lease_seconds,
-      pollTimeoutSeconds: config.poll_timeout_seconds,
-      unknownTypeSeconds: config.unknown_type_seconds,
-      backoff: config.backoff,
-      retention: config.retention,
-      resultTtlSeconds: config.result_ttl_seconds,
-    },
-  );
-  worker = started;
+  for (const [at, { cell, ...deps }] of cells.entries()) {
+    const shareOf = shareIn(at, cells.length);
+    workers.push(
+      startWorker(deps, {
+        // One for the whole process: its parent ends the leases of all cells by it.
+        ...(workers[0] && { workerId: workers[0].id }),
+        ...(cell !== undefined && { isolation: { processesMax: shareOf(availableParallelism()) } }),
+        ...slotsOf(config, shareOf),
+        handlers,
+        types: config.types,
+        tenants: config.tenants,
+        leaseSeconds: config.lease_seconds,
+        pollTimeoutSeconds: config.poll_timeout_seconds,
+        unknownTypeSeconds: config.unknown_type_seconds,
+        backoff: config.backoff,
+        retention: config.retention,
+        resultTtlSeconds: config.result_ttl_seconds,
+      }),
+    );
+  }
+  const ofAll = <T>(work: (worker: Worker) => Promise<T>) => Promise.all(workers.map(work));
   return {
-    id: started.id,
-    empty: started.empty,
-    refused: started.refused,
+    id: workers[0]?.id ?? "",
+    empty: async (options) => void (await ofAll((worker) => worker.empty(options))),
+    // While one is left, this process has work to do.
+    refused: ofAll((worker) => worker.refused).then(([reason = ""]) => reason),
     metrics_url: `${health.url}/metrics`,
     closePort: health.stop,
     async stop() {
-      await started.stop({ deadlineMs: config.shutdown_ms });
+      await ofAll((worker) => worker.stop({ deadlineMs: config.shutdown_ms }));
       await closeParts();
     },
   };
 }
 
-const slotsIn = ({ queues, concurrency }: WorkerAppConfig): number =>
-  concurrency ?? Object.values(queues).reduce<number>((sum, count) => sum + Number(count), 0);
+/** The slots are split evenly between the cells, as each has a worker of its own; at least one each. */
+const shareIn = (at: number, cells: number) => (count: number) =>
+  Math.max(1, Math.floor(count / cells) + (at < count % cells ? 1 : 0));
+
+function slotsOf({ queues, concurrency }: WorkerAppConfig, shareOf: (count: number) => number) {
+  if (Array.isArray(queues)) return { queues, concurrency: concurrency && shareOf(concurrency) };
+  return { queues: Object.fromEntries(Object.entries(queues).map(([queue, count]) => [queue, shareOf(count)])) };
+}
+
+function slotsIn(config: WorkerAppConfig): number {
+  const shares = config.cells.map((_, at) => slotsOf(config, shareIn(at, config.cells.length)));
+  return shares
+    .flatMap(({ queues, concurrency }) => concurrency ?? Object.values(queues))
+    .reduce<number>((sum, count) => sum + Number(count), 0);
+}
 
 /** If it is away, or not set up yet, the worker runs and waits for it; what only a person can mend ends it. */
 async function requireUsablePostgres(database: Database): Promise<void> {

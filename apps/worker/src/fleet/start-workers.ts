@@ -80,26 +80,29 @@ export async function startWorkerProcesses(
   { logger, signal, stop }: { logger: Logger; signal?: MemorySignal | undefined; stop?: AbortSignal | undefined },
 ): Promise<WorkerProcesses> {
   const { port } = config.metrics;
-  const endOfProcess = createEndOfProcess(config.database, logger);
+  const ends = config.cells.map(({ database }) => createEndOfProcess(database, logger));
+  const closeEnds = () => Promise.all(ends.map((one) => one.close()));
   const fleet = startFleet({
     processes: config.processes,
     launch: apart(member),
     about,
     env: (number) => ({ ...env, WORKER_PROCESSES: "1", WORKER_METRICS_PORT: String(port === 0 ? 0 : port + number) }),
     ends: config.drain !== undefined,
-    died: ({ worker_id }) => endOfProcess.ended(worker_id),
+    died({ worker_id }) {
+      for (const one of ends) one.ended(worker_id);
+    },
     signal,
     stop_ms_max: config.shutdown_ms + farewell_ms_max,
     hang_ms: config.hang_ms,
     logger,
   });
   const [first] = await whenStarted(fleet, stop).catch(async (error: unknown) => {
-    await endOfProcess.close();
+    await closeEnds();
     throw error;
   });
   const stopAll = async (): Promise<number> => {
     const code = await fleet.stop();
-    await endOfProcess.close();
+    await closeEnds();
     return code;
   };
   return { metrics_url: first?.metrics_url ?? "", stop: stopAll, finished: fleet.finished, speak: fleet.speak };

@@ -19,7 +19,7 @@ test.each([
     "no process could be started for isolated handlers for 20 s",
   ],
 ])("a worker %s is not ready", async (_what, worker, checks, reason) => {
-  const ask = workerReadiness({ database: own.database, signal: memorySignal() }, () => worker);
+  const ask = workerReadiness([{ database: own.database, signal: memorySignal() }], () => worker);
   expect(await ask()).toEqual({
     ready: false,
     body: {

@@ -3,15 +3,27 @@ import { createReadiness, signalTrouble } from "@atlasqueue/core/internal";
 import type { Worker } from "@atlasqueue/worker";
 import type { Readiness } from "./messages.ts";
 
+type Cell = { cell?: string | undefined; database: Database; signal: Signal };
+type Watched = Pick<Worker, "stuckForMs" | "withoutProcessForMs"> | undefined;
+
 /**
  * Whether the worker can work: not without a Postgres that takes writes, nor while its consumer is stuck or no process
  * can be started for isolated handlers; `degraded`
- * without a Redis that takes writes, as it then looks into Postgres.
+ * without a Redis that takes writes, as it then looks into Postgres. Of several cells one is enough, and what is said is about
+ * the one that is worst off.
  */
-export function workerReadiness(
-  deps: { database: Database; signal: Signal },
-  worker: () => Pick<Worker, "stuckForMs" | "withoutProcessForMs"> | undefined,
-): () => Promise<Readiness> {
+export function workerReadiness(cells: readonly Cell[], workerOf: (at: number) => Watched): () => Promise<Readiness> {
+  const asks = cells.map((one, at) => readinessOf(one, () => workerOf(at)));
+  return async () => {
+    const all = await Promise.all(asks.map((ask) => ask()));
+    const worst = all.find(({ ready }) => !ready) ?? all.find(({ body }) => body["status"] !== "ok") ?? all[0];
+    if (!worst) throw new Error("a worker has at least one cell");
+    if (worst.ready || !all.some(({ ready }) => ready)) return worst;
+    return { ready: true, body: { ...worst.body, status: "degraded" } };
+  };
+}
+
+function readinessOf({ cell, ...deps }: Cell, worker: () => Watched): () => Promise<Readiness> {
   const ask = createReadiness(deps);
   return async () => {
     const { postgres, redis } = await ask();
@@ -31,6 +43,7 @@ export function workerReadiness(
           : trouble === undefined
             ? {}
             : { reason: trouble };
-    return { ready, body: { status, checks, connections: deps.database.connections(), ...reason } };
+    const named = cell === undefined ? {} : { cell };
+    return { ready, body: { status, ...named, checks, connections: deps.database.connections(), ...reason } };
   };
 }
