@@ -72,6 +72,7 @@ export const sections: { folder: string; title: string; first: string[] }[] = [
       "upgrading",
       "regions",
       "beyond-one-database",
+      "cells",
       "many-cells",
       "database-engines",
       "monitoring",

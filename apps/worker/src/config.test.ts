@@ -1,3 +1,6 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { readWorkerConfig } from "./config.ts";
 
@@ -20,6 +23,22 @@ test("a worker takes jobs of all types, or of those named", () => {
   expect([types(undefined), types("mail.send, report.make")]).toEqual([undefined, ["mail.send", "report.make"]]);
   expect(() => types(",")).toThrow(
     "WORKER_TYPES must be 1 to 100 types of jobs, separated by commas, each a string of",
+  );
+});
+
+test("a worker serves all cells, or those named", () => {
+  const CELLS_FILE = join(mkdtempSync(join(tmpdir(), "cells-")), "cells.json");
+  const cells = ["home", "b", "c"].map((name) => ({ name, DATABASE_URL: `postgres://${name}/atlasqueue` }));
+  writeFileSync(CELLS_FILE, JSON.stringify(cells));
+  const served = (WORKER_CELLS: string | undefined) =>
+    readWorkerConfig({ CELLS_FILE, WORKER_CELLS }).cells.map(({ name }) => name);
+  expect([served(undefined), served("*"), served("c, b")]).toEqual([
+    ["home", "b", "c"],
+    ["home", "b", "c"],
+    ["b", "c"],
+  ]);
+  expect(() => served("b,d")).toThrow(
+    'WORKER_CELLS must be names of cells in CELLS_FILE (home, b, c), or * for all; got "d"',
   );
 });
 

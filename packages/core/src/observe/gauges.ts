@@ -96,12 +96,10 @@ export function addFleetGauges(
     labelNames: ["cell"] as const,
     async collect() {
       const known = await Promise.all(asked.map(({ wait_ms }) => wait_ms()));
-      this.remove();
       this.reset();
       for (const [at, { labels }] of asked.entries()) {
         const ms = known[at];
-        if (ms === undefined) this.remove(labels);
-        else this.set(labels, ms / 1_000);
+        if (ms !== undefined) this.set(labels, ms / 1_000);
       }
     },
   });
