@@ -104,8 +104,8 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
     const stop = async () => {
       const ofAll = (work: (of: SharedServices) => unknown) => Promise.all(cells.map((one) => work(one.services)));
       // Waiting calls are answered first, or the server would wait for them.
-      for (const { services: own } of cells)
-        for (const one of [own.liveEvents, own.jobStreams, own.finishedWaits]) one.close();
+      for (const { services: its } of cells)
+        for (const one of [its.liveEvents, its.jobStreams, its.finishedWaits]) one.close();
       await ended(
         "the waiting leases",
         ofAll(({ longPoll }) => longPoll.close()),

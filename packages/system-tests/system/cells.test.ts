@@ -100,7 +100,7 @@ test("tenants of four cells on two servers work side by side, and one server's e
     return ids;
   };
   const ran = await Promise.all(every.map(work));
-  // Nobody sees another tenant's.
+  // Each tenant sees its own jobs only.
   for (const at of every) expect(await idsOf(at, "queue=default&limit=100")).toEqual(ran[at]?.toSorted());
 
   await system.servers[1].postgres.stop();

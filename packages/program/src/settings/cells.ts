@@ -52,32 +52,20 @@ export function cellsOf(set: OwnValues & { CELLS_FILE?: string | undefined }): [
       throw error instanceof SettingError ? new SettingError(`CELLS_FILE: cell ${name}: ${error.message}`) : error;
     }
   });
-  requireApart(cells, ({ name }) => name, "give each cell another name");
-  requireApart(
-    cells,
-    ({ database }) => `${placeOf(database.url)} ${database.schema}`,
-    "give each cell a schema of its own",
-  );
-  const keysAt = ({ redis }: Cell) => redis && `${redis.url.replace(/^.*@/, "")} ${redis.keys.jobs}`;
-  requireApart(cells, keysAt, "give each cell a REDIS_URL, a DATABASE_SCHEMA or a JOB_QUEUE_KEY of its own");
+  requireApart(cells, "another name", ({ name }) => name);
+  requireApart(cells, "a schema of its own", ({ database: { url, schema } }) => {
+    const { host, port, database } = parseDatabaseUrl(url).driver;
+    return JSON.stringify([host, port, database, schema]);
+  });
+  const owns = "a REDIS_URL, a DATABASE_SCHEMA or a JOB_QUEUE_KEY of its own";
+  requireApart(cells, owns, ({ redis }) => redis && `${redis.url.replace(/^.*@/, "")} ${redis.keys.jobs}`);
   return cells as [Cell, ...Cell[]];
 }
 
-function requireApart(cells: readonly Cell[], valueOf: (cell: Cell) => string | undefined, rule: string): void {
-  const seen = new Map<string, string>();
-  for (const cell of cells) {
-    const value = valueOf(cell);
-    if (value === undefined) continue;
-    const other = seen.get(value);
-    if (other !== undefined) throw new SettingError(`CELLS_FILE must ${rule}; ${other} and ${cell.name} have the same`);
-    seen.set(value, cell.name);
-  }
-}
-
-/** What tells one database from another, without logins. */
-function placeOf(url: string): string {
-  const { host, port, database } = parseDatabaseUrl(url).driver as Record<string, unknown>;
-  return JSON.stringify([host, port, database]);
+function requireApart(cells: readonly Cell[], needed: string, valueOf: (cell: Cell) => string | undefined): void {
+  for (const [value, [one, other]] of Map.groupBy(cells, valueOf))
+    if (value !== undefined && one && other)
+      throw new SettingError(`CELLS_FILE must give each cell ${needed}; ${one.name} and ${other.name} have the same`);
 }
 
 function cellOf(name: string, set: OwnValues): Cell {

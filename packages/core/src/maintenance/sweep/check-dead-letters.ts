@@ -4,6 +4,8 @@ import type { LoopDeps } from "../loop-deps.ts";
 
 /** Even when nothing points to a difference, the list is gone over this often, and from its start at most this often. */
 const full_projection_ms = 30_000;
+/** While there are none, neither in Postgres nor in the list, the list is looked at this often. */
+const empty_look_ms = 10_000;
 
 /**
  * Keeps the Redis list of dead letters in line with Postgres. It is gone over only when there may be a difference: when
@@ -16,12 +18,15 @@ export function createDeadLetterCheck(deps: LoopDeps): (newest_dead: Date | null
   let started_over_at = -Infinity;
   let missing_before = 0;
   let round = 0;
+  let empty_at = -Infinity;
 
   return async (newest_dead) => {
     if (deps.signal.marks_only) return;
-    const list = await deps.signal.deadLetters.look();
     const newest = newest_dead?.getTime();
-    if (newest === undefined && list.length === 0) return;
+    if (newest === undefined && performance.now() - empty_at < empty_look_ms) return;
+    const list = await deps.signal.deadLetters.look();
+    empty_at = newest === undefined && list.length === 0 ? performance.now() : -Infinity;
+    if (empty_at > 0) return;
     const missing = (await countJobs(deps, undefined)).dead - list.length;
     const lasts = missing !== 0 && missing === missing_before;
     missing_before = missing;

@@ -7,6 +7,8 @@ import { reportFailed } from "../report-failed.ts";
 /** How long writes must have been answered before leases are ended. */
 const opens_after_ms_default = 8_000;
 const beat_ms = 1_000;
+/** Without claims nothing is done until there are some. */
+const idle_ms = 60_000;
 const gap_ms_max = 2_000;
 /** After one that failed: a single cut connection must not make a gap. */
 const repeat_ms = 250;
@@ -72,8 +74,8 @@ export function createRecoveryGate(deps: LoopDeps): RecoveryGate {
         wake = new AbortController();
         const began = performance.now();
         const period_ms = any_claims && !(await beatOnce()) ? repeat_ms : beat_ms;
-        const rest_ms = Math.max(0, began + period_ms - performance.now());
-        await pause(rest_ms, any_claims ? stop : AbortSignal.any([stop, wake.signal]));
+        if (!any_claims) await pause(idle_ms, AbortSignal.any([stop, wake.signal]));
+        else await pause(Math.max(0, began + period_ms - performance.now()), stop);
       }
     },
   };
