@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { faultOfUrl } from "@atlasqueue/client";
+import { SettingError } from "@atlasqueue/core/internal/program";
 import { databaseSettings, databaseUrl, parseSettings, setting } from "@atlasqueue/program/settings";
 import { z } from "zod";
 
@@ -53,6 +54,14 @@ export function readServerSettings(env: Env): ServerSettings {
 export function readDatabase(env: Env): { url: string; schema: string } {
   const set = parseSettings(z.object(databaseSettings), env);
   return { url: databaseUrl(set), schema: set.DATABASE_SCHEMA };
+}
+
+/** The cell that `--cell` names. Throws `SettingError`, with the names that there are. */
+export function cellNamed<Cell extends { name: string }>(cells: readonly Cell[], name: string): Cell {
+  const found = cells.find((cell) => cell.name === name);
+  if (found) return found;
+  const names = cells.map((cell) => cell.name).join(", ");
+  throw new SettingError(`--cell must be one of ${names}; got ${JSON.stringify(name)}`);
 }
 
 /** The API the commands talk to unless `--url` says otherwise. */

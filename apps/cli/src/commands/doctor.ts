@@ -7,19 +7,20 @@ import { jsonOption } from "../remote/options.ts";
 export function defineDoctor(command: Command, env: Env): void {
   command
     .addOption(new Option("--rebuild-wakeups", "Refill Redis from PostgreSQL, with every ready job").default(false))
+    .option("--cell <name>", "Check this cell of CELLS_FILE; by default home")
     .addOption(jsonOption())
     .addHelpText(
       "after",
       "\nIt checks DATABASE_URL and REDIS_URL, or the servers of a running `start`, with JOB_QUEUE_KEY and DLQ_KEY. Anything" +
         "\nthat looks wrong is checked again after 2 s. Exit code 1 if something is wrong.",
     )
-    .action(({ rebuildWakeups, json }) =>
+    .action(({ rebuildWakeups, cell, json }) =>
       orExit(async () => {
         const [{ runDoctor }, { withStarted }] = await Promise.all([
           import("../doctor/doctor.ts"),
           import("../started.ts"),
         ]);
-        const well = await runDoctor(withStarted(env), outputOf({ json }), { rebuild_wakeups: rebuildWakeups });
+        const well = await runDoctor(withStarted(env), outputOf({ json }), { rebuild_wakeups: rebuildWakeups, cell });
         if (!well) process.exitCode = exitCodes.failed;
       }),
     );

@@ -1,6 +1,5 @@
 import type { Command } from "@commander-js/extra-typings";
-import { SettingError } from "@atlasqueue/core/internal/program";
-import type { Env } from "../config.ts";
+import { cellNamed, type Env } from "../config.ts";
 import { orExit } from "../exit.ts";
 
 export function defineMigrate(command: Command, env: Env): void {
@@ -14,11 +13,7 @@ export function defineMigrate(command: Command, env: Env): void {
       orExit(async () => {
         const { readCells } = await import("@atlasqueue/program");
         const cells = readCells(env);
-        const wanted = cells.filter(({ name }) => cell === undefined || name === cell);
-        if (wanted.length === 0)
-          throw new SettingError(
-            `--cell must be one of ${cells.map(({ name }) => name).join(", ")}; got ${JSON.stringify(cell)}`,
-          );
+        const wanted = cell === undefined ? cells : [cellNamed(cells, cell)];
         for (const { database } of wanted) await migrate(database);
         async function migrate({ url, schema }: { url: string; schema: string }): Promise<void> {
           if (print) {

@@ -2,7 +2,7 @@ import { styleText } from "node:util";
 import { connectDatabase } from "@atlasqueue/core";
 import { SignalUnavailableError } from "@atlasqueue/core/internal";
 import { rebuildWakeUps } from "@atlasqueue/core/internal/tools";
-import type { Env } from "../config.ts";
+import { cellNamed, type Env } from "../config.ts";
 import { Trouble } from "../exit.ts";
 import { writeJson, type Output } from "../output/output.ts";
 import { plain } from "../output/plain.ts";
@@ -17,8 +17,13 @@ import { readServersConfig } from "./servers-config.ts";
  * @example
  * const well = await runDoctor(process.env, outputOf({}), { rebuild_wakeups: false });
  */
-export async function runDoctor(env: Env, output: Output, wish: { rebuild_wakeups: boolean }): Promise<boolean> {
-  const config = readServersConfig(env);
+export async function runDoctor(
+  env: Env,
+  output: Output,
+  wish: { rebuild_wakeups: boolean; cell?: string | undefined },
+): Promise<boolean> {
+  const { cells } = readServersConfig(env);
+  const config = wish.cell === undefined ? cells[0] : cellNamed(cells, wish.cell);
   const database = connectDatabase({ ...config.database, applicationName: "atlasqueue-doctor" });
   const signal = openSignal(config.redis);
   const deps = { database, observe: () => {} };
