@@ -1,6 +1,6 @@
-import { memorySignal } from "@atlasqueue/core";
+import { connectDatabase, memorySignal } from "@atlasqueue/core";
 import { testDatabase, forFile } from "@atlasqueue/harness";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { workerReadiness } from "./readiness.ts";
 
 const own = forFile(testDatabase);
@@ -29,4 +29,16 @@ test.each([
       reason,
     },
   });
+});
+
+test("of several cells one is enough to be ready, and a cell that is down is named", async () => {
+  const away = connectDatabase({ url: "postgres://127.0.0.1:1/a", connectionsMax: 1, timeoutMs: 500 });
+  onTestFinished(() => away.close());
+  const up = { cell: "home", database: own.database, signal: memorySignal() };
+  const down = { cell: "b", database: away, signal: memorySignal() };
+  const fine = { stuckForMs: () => 0, withoutProcessForMs: () => 0 };
+  const degraded = { status: "degraded", cell: "b", checks: { postgres: "down" } };
+  expect(await workerReadiness([up, down], () => fine)()).toMatchObject({ ready: true, body: degraded });
+  expect(await workerReadiness([down, down], () => fine)()).toMatchObject({ ready: false });
+  expect(await workerReadiness([up, up], () => fine)()).toMatchObject({ ready: true, body: { status: "ok" } });
 });
