@@ -103,6 +103,11 @@ export const commands: Record<string, { group: Group; about: string; load: () =>
     about: "Create, list, rotate and revoke tokens, directly in DATABASE_URL.",
     load: async () => (await import("./tokens.ts")).defineTokens,
   },
+  cells: {
+    group: "Admin",
+    about: "List cells, and place and move tenants between them (CELLS_FILE).",
+    load: async () => (await import("./cells.ts")).defineCells,
+  },
   audit: {
     group: "Admin",
     about: "Show the audit log.",
