@@ -73,6 +73,7 @@ export const sections: { folder: string; title: string; first: string[] }[] = [
       "regions",
       "beyond-one-database",
       "cells",
+      "moving-cells",
       "many-cells",
       "database-engines",
       "monitoring",

@@ -17,31 +17,25 @@ export class CellError extends Error {
 export function cellNamed(cells: Cells, name: string): Cell {
   const cell = cells.find((one) => one.name === name);
   if (cell) return cell;
-  throw new CellError(
-    `there is no cell ${JSON.stringify(name)}; the cells are ${cells.map((one) => one.name).join(", ")}`,
-  );
+  const names = cells.map((one) => one.name).join(", ");
+  throw new CellError(`there is no cell ${JSON.stringify(name)}; the cells are ${names}`);
 }
 
 /**
- * Where a tenant's jobs are. `moving_to` is the cell that they are moving to. Once they are there, it also
- * names the cell that they have left, until nothing is left to do there.
+ * Where a tenant's jobs are, and where they are moving to. Once they are there, `moving_to` also names the cell that they
+ * have left, until nothing is left to do.
  */
 export type Place = { cell: string; moving_to: string | null };
 
 export async function readPlace([home]: Cells, tenant: string): Promise<Place> {
-  const text = "SELECT cell, moving_to FROM atlasqueue.tenants WHERE tenant = $1";
-  const [row] = await executeOn(home.database)<{ cell: string | null; moving_to: string | null }>({
-    text,
-    params: [tenant],
-  });
-  return { cell: row?.cell ?? home.name, moving_to: row?.moving_to ?? null };
+  const text = "SELECT coalesce(cell, $2) AS cell, moving_to FROM atlasqueue.tenants WHERE tenant = $1";
+  const [place] = await executeOn(home.database)<Place>({ text, params: [tenant, home.name] });
+  return place ?? { cell: home.name, moving_to: null };
 }
 
-/** The one statement that moves a tenant: with it, the other cell is the one whose rows are true. */
 export async function writePlace([home]: Cells, tenant: string, { cell, moving_to }: Place): Promise<void> {
   const text = `
-    INSERT INTO atlasqueue.tenants (tenant, cell, moving_to) VALUES ($1, nullif($2, ''), nullif($3, ''))
+    INSERT INTO atlasqueue.tenants (tenant, cell, moving_to) VALUES ($1, nullif($2, $4), nullif($3, ''))
     ON CONFLICT (tenant) DO UPDATE SET cell = excluded.cell, moving_to = excluded.moving_to`;
-  const params = [tenant, cell === home.name ? "" : cell, moving_to ?? ""];
-  await executeOn(home.database)({ text, params });
+  await executeOn(home.database)({ text, params: [tenant, cell, moving_to ?? "", home.name] });
 }

@@ -1,7 +1,10 @@
 import { pipeline } from "node:stream/promises";
-import type { Sql } from "../database/connect.ts";
 import { CellError, type Cell } from "./cell.ts";
 import { countColumns, countsOf, movedTables } from "./tables.ts";
+
+/** COPY has no parameters. */
+const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;
+const ofFlow = (condition: string) => `id IN (SELECT flow_id FROM atlasqueue.jobs WHERE ${condition})`;
 
 /**
  * Copy the tenant's rows, or those that belong to the jobs `ids`, as they are at one moment, in one transaction of the other
@@ -12,39 +15,34 @@ import { countColumns, countsOf, movedTables } from "./tables.ts";
 export async function copyRows(from: Cell, to: Cell, tenant: string, ids?: readonly string[]): Promise<void> {
   await from.database.sql.begin("isolation level repeatable read read only", (source) =>
     to.database.sql.begin(async (target) => {
-      const copy = async (select: string, into: string): Promise<void> => {
-        const rows = await source.unsafe(from.database.schema.fill(`COPY (${select}) TO STDOUT`)).readable();
-        await pipeline(rows, await target.unsafe(to.database.schema.fill(`COPY ${into} FROM STDIN`)).writable());
-      };
-      /** The same look at both cells. */
+      const here = (text: string) => source.unsafe(from.database.schema.fill(text));
+      const there = (text: string) => target.unsafe(to.database.schema.fill(text));
+      const copy = async (select: string, into: string): Promise<void> =>
+        pipeline(
+          await here(`COPY (${select}) TO STDOUT`).readable(),
+          await there(`COPY ${into} FROM STDIN`).writable(),
+        );
       const compare = async (what: string, select: string): Promise<void> => {
-        const look = async (sql: Sql, { database }: Cell) =>
-          JSON.stringify(await sql.unsafe(database.schema.fill(select)));
-        const [here, there] = [await look(source as never, from), await look(target as never, to)];
-        if (here !== there)
-          throw new CellError(
-            `${what} of the tenant ${tenant} differ: ${here} in ${from.name}, ${there} in ${to.name}`,
-          );
+        const [left, right] = [JSON.stringify(await here(select)), JSON.stringify(await there(select))];
+        if (left === right) return;
+        throw new CellError(`${what} of ${tenant} differ: ${left} in ${from.name}, ${right} in ${to.name}`);
       };
       const mine = `tenant = ${literal(tenant)}`;
-      const named = ids && `'{${ids.join(",")}}'::uuid[]`;
-      const of = (condition: string | undefined) => (condition ? `${mine} AND ${condition}` : mine);
-      const tables = movedTables.filter((table) => !named || table.ofJobs);
-      for (const { name, columns, order, ofJobs } of tables) {
-        const list = columns.map((column) => `"${column}"`).join(", ");
-        const where = of(named && ofJobs?.(named));
-        // Jobs of one flow may come in two calls, and nothing changes its row.
-        if (named && name === "flows")
-          await target.unsafe(to.database.schema.fill(`DELETE FROM atlasqueue.flows WHERE ${where}`));
-        await copy(`SELECT ${list} FROM atlasqueue.${name} WHERE ${where}${order}`, `atlasqueue.${name} (${list})`);
+      const among = (column: string) => (ids ? `${mine} AND ${column} = ANY('{${ids.join(",")}}'::uuid[])` : mine);
+      for (const { name, columns, order, of } of movedTables) {
+        if (ids && !of && name !== "flows") continue;
+        const where = ids && !of ? ofFlow(among("id")) : among(of ?? "");
+        // Its jobs may come in two calls, and nothing changes its row.
+        if (ids && !of) await there(`DELETE FROM atlasqueue.${name} WHERE ${where}`);
+        await copy(
+          `SELECT ${columns} FROM atlasqueue.${name} WHERE ${where}${order}`,
+          `atlasqueue.${name} (${columns})`,
+        );
         await compare(`rows in ${name}`, `SELECT count(*)::int FROM atlasqueue.${name} WHERE ${where}`);
       }
-      const jobs = of(named && `id = ANY(${named})`);
-      await copy(countsOf(jobs), `atlasqueue.queue_changes (${countColumns.join(", ")})`);
-      await compare("jobs", `${countsOf(jobs)} ORDER BY queue`);
+      const counts = countsOf(among("id"));
+      await copy(counts, `atlasqueue.queue_changes (${countColumns})`);
+      await compare("jobs", `${counts} ORDER BY queue`);
     }),
   );
 }
-
-/** COPY has no parameters. */
-const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;

@@ -1,4 +1,3 @@
-import { executeOn } from "../database/statement.ts";
 import { rebuildDeadLetterList } from "../dead-letters/rebuild-list.ts";
 import { hint } from "../signal/announce.ts";
 import { CellError, cellNamed, readPlace, writePlace, type Cell, type Cells } from "./cell.ts";
@@ -13,8 +12,6 @@ export type MoveOptions = Partial<Patience> & { onStep?: (step: MoveStep) => voi
 
 /** In `moving_to`, between the cell that has the tenant's rows now and the one that it has left. */
 const from = ", from ";
-/** An API keeps the map for 2 s, and a request has 10 s. */
-const patience: Patience = { quiet_ms: 12_000, running_ms_max: 120_000 };
 
 /**
  * Move a tenant's jobs, and all that belongs to them, to another cell. Meanwhile APIs refuse the tenant with 503. If it was
@@ -32,80 +29,65 @@ export async function moveTenant(
 ): Promise<Cleared> {
   const wanted = cellNamed(cells, name);
   return alone(cells, tenant, async () => {
-    const place = await readPlace(cells, tenant);
-    const here = cellNamed(cells, place.cell);
-    const { onStep = () => {} } = options;
-    const move: Move = { cells, tenant, options: { ...patience, ...options }, onStep };
-    const [, left] = place.moving_to?.split(from) ?? [];
+    const { cell, moving_to } = await readPlace(cells, tenant);
+    const here = cellNamed(cells, cell);
+    // An API keeps the map for 2 s, and a request has 10 s.
+    const move: Move = { cells, tenant, onStep: () => {}, quiet_ms: 12_000, running_ms_max: 120_000, ...options };
+    const [, left] = moving_to?.split(from) ?? [];
     if (left !== undefined) {
       const cleared = await finish(move, cellNamed(cells, left), here);
       return here === wanted ? cleared : goThere(move, here, wanted);
     }
-    if (here !== wanted) {
-      if (place.moving_to !== null && place.moving_to !== name)
-        throw new CellError(
-          `the tenant ${tenant} is moving from ${place.cell} to ${place.moving_to}: move it to one of these first`,
-        );
-      return goThere(move, here, wanted);
-    }
-    if (place.moving_to !== null) return goBack(move, here, cellNamed(cells, place.moving_to));
+    if (moving_to !== null && ![cell, moving_to].includes(name))
+      throw new CellError(`${tenant} is moving from ${cell} to ${moving_to}: move it to one of these first`);
+    if (here !== wanted) return goThere(move, here, wanted);
+    if (moving_to !== null) return finish(move, cellNamed(cells, moving_to), here);
     const total = { collected: 0, left: 0 };
-    for (const cell of cells.filter((one) => one !== here)) {
-      const { collected, left } = await clear(cell, tenant, here);
-      total.collected += collected;
-      total.left += left;
+    for (const other of cells.filter((one) => one !== here)) {
+      const cleared = await clear(other, tenant, here);
+      total.collected += cleared.collected;
+      total.left += cleared.left;
     }
     return total;
   });
 }
 
-type Move = { cells: Cells; tenant: string; options: Patience; onStep: NonNullable<MoveOptions["onStep"]> };
+type Move = Required<MoveOptions> & { cells: Cells; tenant: string };
 
 async function goThere(move: Move, source: Cell, target: Cell): Promise<Cleared> {
-  const { cells, tenant, options, onStep } = move;
+  const { cells, tenant, onStep } = move;
   await writePlace(cells, tenant, { cell: source.name, moving_to: target.name });
   await onStep("refused");
   try {
-    await holdUntilStill(source, tenant, options);
+    await holdUntilStill(source, tenant, move);
     // An earlier try's copy, or what was left from an earlier stay.
     const { left } = await clear(target, tenant, source);
-    if (left > 0)
-      throw new CellError(`${target.name} has ${left} jobs of the tenant ${tenant} under way: wait until they end`);
+    if (left > 0) throw new CellError(`${target.name} has ${left} jobs of ${tenant} under way: wait until they end`);
   } catch (error) {
-    if (error instanceof CellError) await goBack(move, source, target);
+    if (error instanceof CellError) await finish(move, target, source);
     throw error;
   }
   await onStep("still");
   await copyRows(source, target, tenant);
   await onStep("copied");
+  // From here on the target's rows are the true ones.
   await writePlace(cells, tenant, { cell: target.name, moving_to: target.name + from + source.name });
   await onStep("switched");
   return finish(move, source, target);
 }
 
-/** The target's rows are the true ones. Nothing starts there before the source has none that it does not have. */
-async function finish({ cells, tenant, onStep }: Move, source: Cell, target: Cell): Promise<Cleared> {
-  const cleared = await clear(source, tenant, target);
+/** Nothing starts where the tenant is before the cell that it leaves has no job that it lacks. */
+async function finish({ cells, tenant, onStep }: Move, leaves: Cell, stays: Cell): Promise<Cleared> {
+  const cleared = await clear(leaves, tenant, stays);
   await onStep("cleared");
-  await release(target, tenant);
+  await release(stays, tenant);
   await hint(
     () => {},
     "move",
-    () => relist(target),
+    () => relist(stays),
   );
   await onStep("released");
-  await writePlace(cells, tenant, { cell: target.name, moving_to: null });
-  await onStep("done");
-  return cleared;
-}
-
-/** The source's rows are the true ones. */
-async function goBack({ cells, tenant, onStep }: Move, source: Cell, target: Cell): Promise<Cleared> {
-  const cleared = await clear(target, tenant, source);
-  await onStep("cleared");
-  await release(source, tenant);
-  await onStep("released");
-  await writePlace(cells, tenant, { cell: source.name, moving_to: null });
+  await writePlace(cells, tenant, { cell: stays.name, moving_to: null });
   await onStep("done");
   return cleared;
 }
@@ -124,10 +106,11 @@ async function relist({ database, signal }: Cell): Promise<void> {
 async function alone<T>([home]: Cells, tenant: string, work: () => Promise<T>): Promise<T> {
   const done = await home.database.sql.begin(async (sql) => {
     await sql`SET LOCAL idle_in_transaction_session_timeout = 0`;
-    const [row] = await sql<{ mine: boolean }[]>`
-      SELECT pg_try_advisory_xact_lock(hashtextextended(${lockOf(tenant)}, 0)) AS mine`;
-    return row?.mine ? { result: await work() } : undefined;
+    const lock = sql<
+      { mine: boolean }[]
+    >`SELECT pg_try_advisory_xact_lock(hashtextextended(${lockOf(tenant)}, 0)) AS mine`;
+    return (await lock)[0]?.mine ? { result: await work() } : undefined;
   });
   if (done) return done.result as T;
-  throw new CellError(`another move of the tenant ${tenant} is under way`);
+  throw new CellError(`another move of ${tenant} is under way`);
 }

@@ -179,7 +179,7 @@ test("running jobs end before a tenant moves, and one that takes too long keeps 
   await queue.submitMany([{ type: "waits" }, { type: "waits" }]);
   await eventually(() => expect(started).toHaveLength(1));
   await expect(moveTenant(cells, tenant, "east", { ...quick, running_ms_max: 0 })).rejects.toThrow(
-    "1 jobs of the tenant acme still run",
+    "1 jobs of acme still run",
   );
   expect(await readPlace(cells, tenant)).toEqual({ cell: "home", moving_to: null });
   const moved = moveTenant(cells, tenant, "east", {

@@ -56,8 +56,8 @@ export async function rowsOf({ database }: Cell, of_tenant = tenant): Promise<Re
   const rows: Record<string, string[]> = {};
   for (const { name, columns } of movedTables) {
     const decided = name === "queues" ? "AND num_nonnulls(paused_at, concurrency, rate_limit, defaults) > 0" : "";
-    const list = columns.map((column) => `"${column}"`).join(", ");
-    const text = `SELECT row(${list})::text AS text FROM atlasqueue.${name} WHERE tenant = $1 ${decided} ORDER BY 1`;
+
+    const text = `SELECT row(${columns})::text AS text FROM atlasqueue.${name} WHERE tenant = $1 ${decided} ORDER BY 1`;
     const found = await database.sql.unsafe<{ text: string }[]>(database.schema.fill(text), [of_tenant]);
     if (found.length > 0) rows[name] = found.map((row) => row.text);
   }
