@@ -42,7 +42,7 @@ export const lookAtCells = <T>(env: Env, act: (cells: Cells) => Promise<T>): Pro
 /** Run something that moves rows. Throws `Trouble` if home or a cell that `names` has is not ready for it. */
 export async function changeCells<T>(
   env: Env,
-  names: readonly string[],
+  names: readonly (string | undefined)[],
   act: (cells: Cells) => Promise<T>,
 ): Promise<T> {
   await lookAtCells(env, async (cells) => {

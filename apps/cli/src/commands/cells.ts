@@ -1,12 +1,14 @@
 import {
+  cellNamed,
   emptiest,
-  listPlaced,
+  listPlaces,
   moveTenant,
   placeTenant,
+  type Cell,
   type Cells,
   type MoveStep,
 } from "@atlasqueue/core/internal/tools";
-import type { Command } from "@commander-js/extra-typings";
+import { Option, type Command } from "@commander-js/extra-typings";
 import { changeCells, look, lookAtCells } from "../cells/open-cells.ts";
 import type { Env } from "../config.ts";
 import { orExit, Trouble } from "../exit.ts";
@@ -34,12 +36,10 @@ const steps: Record<MoveStep, string> = {
   released: "Its queues go on",
   done: "Done",
 };
-const runningSeconds = [
-  "--running-seconds <n>",
-  "How long running jobs may take to end",
-  (text: string) => integer(text, 0, 86_400),
-  120,
-] as const;
+const runningOption = () =>
+  new Option("--running-seconds <n>", "How long running jobs may take to end")
+    .argParser((text) => integer(text, 0, 86_400))
+    .default(120);
 
 export function defineCells(cells: Command, env: Env): void {
   const output = outputOf();
@@ -50,17 +50,16 @@ export function defineCells(cells: Command, env: Env): void {
     .action(({ json }) =>
       orExit(() =>
         lookAtCells(env, async (all) => {
-          const placed = await listPlaced(all);
-          const items = await Promise.all(
-            all.map(async (cell): Promise<Shown> => {
-              const { jobs, trouble } = await look(cell);
-              const here = placed.filter((one) => one.cell === cell.name);
-              const moving = here.filter(({ moving_to }) => moving_to !== null).length;
-              return { name: cell.name, tenants: here.length, moving, jobs, state: trouble ?? "up" };
-            }),
-          );
-          if (json) return writeJson(output, { items });
-          showTable(output, cellColumns, items);
+          const places = await listPlaces(all);
+          const show = async (cell: Cell): Promise<Shown> => {
+            const { jobs, trouble } = await look(cell);
+            const here = places.filter((one) => one.cell === cell.name);
+            const moving = here.filter(({ moving_to }) => moving_to !== null).length;
+            return { name: cell.name, tenants: here.length, moving, jobs, state: trouble ?? "up" };
+          };
+          const items = await Promise.all(all.map(show));
+          if (json) writeJson(output, { items });
+          else showTable(output, cellColumns, items);
         }),
       ),
     );
@@ -72,14 +71,10 @@ export function defineCells(cells: Command, env: Env): void {
     .action((name) =>
       orExit(() =>
         lookAtCells(env, async (all) => {
-          const cell = all.find((one) => one.name === name);
-          if (!cell) throw new Trouble(`CELLS_FILE has no cell ${JSON.stringify(name)}; add it first, then run this`);
-          const { jobs, trouble } = await look(cell);
+          const { jobs, trouble } = await look(cellNamed(all, name));
           if (trouble !== undefined) throw new Trouble(`cell ${name}: ${trouble}`);
           if (jobs > 0) throw new Trouble(`cell ${name}: its schema has ${jobs} jobs; a new cell must be empty`);
-          output.write(
-            `${name} is ready: restart the APIs and workers with this CELLS_FILE, then place or move tenants\n`,
-          );
+          output.write(`${name} is ready: start the APIs and workers anew with this CELLS_FILE, then move tenants\n`);
         }),
       ),
     );
@@ -91,7 +86,7 @@ export function defineCells(cells: Command, env: Env): void {
     .argument("[cell]", "Name of the cell")
     .action((tenant, name) =>
       orExit(() =>
-        changeCells(env, name === undefined ? [] : [name], async (all) => {
+        changeCells(env, [name], async (all) => {
           const cell = await placeTenant(all, tenant, name);
           output.write(`${tenant} is in ${cell.name}\n`);
         }),
@@ -103,23 +98,22 @@ export function defineCells(cells: Command, env: Env): void {
     .description("Move a tenant with its jobs. After an interruption: the same again, or back to its old cell.")
     .argument("<tenant>", "Tenant")
     .argument("<cell>", "Name of the cell to move to")
-    .option(...runningSeconds)
-    .action((tenant, name, { runningSeconds: seconds }) =>
-      orExit(() => changeCells(env, [name], (all) => move(all, tenant, name, seconds))),
+    .addOption(runningOption())
+    .action((tenant, name, { runningSeconds }) =>
+      orExit(() => changeCells(env, [name], (all) => move(all, tenant, name, runningSeconds))),
     );
 
   cells
     .command("drain")
     .description("Move all tenants of a cell, each to the cell with the fewest tenants.")
     .argument("<cell>", "Name of the cell to empty")
-    .option(...runningSeconds)
-    .action((name, { runningSeconds: seconds }) =>
+    .addOption(runningOption())
+    .action((name, { runningSeconds }) =>
       orExit(() =>
         changeCells(env, [name], async (all) => {
-          const others = all.filter((cell) => cell.name !== name);
-          if (others.length === all.length) throw new Trouble(`there is no cell ${JSON.stringify(name)}`);
-          for (const { tenant, cell } of await listPlaced(all))
-            if (cell === name) await move(all, tenant, (await emptiest(all, others)).name, seconds);
+          const others = all.filter((cell) => cell !== cellNamed(all, name));
+          for (const { tenant, cell } of await listPlaces(all))
+            if (cell === name) await move(all, tenant, (await emptiest(all, others)).name, runningSeconds);
         }),
       ),
     );
@@ -129,7 +123,6 @@ export function defineCells(cells: Command, env: Env): void {
     const { collected, left } = await moveTenant(all, tenant, name, { running_ms_max: seconds * 1_000, onStep });
     output.write(`${tenant} is in ${name}\n`);
     if (collected > 0) output.tell(`${collected} jobs were submitted in another cell meanwhile, and moved too\n`);
-    if (left > 0)
-      output.tell(`${left} jobs in another cell run or wait in a group there: run this again when they have ended\n`);
+    if (left > 0) output.tell(`${left} jobs in another cell run or wait in a group there: run this again later\n`);
   }
 }

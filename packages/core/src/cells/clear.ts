@@ -3,7 +3,7 @@ import { uuidArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
 import { removeOf } from "../jobs/remove.ts";
 import { hint } from "../signal/announce.ts";
-import type { Cell } from "./cell.ts";
+import type { Cell } from "./place.ts";
 import { copyRows } from "./copy.ts";
 import { heldQueues } from "./hold.ts";
 import { movedTables } from "./tables.ts";
@@ -54,14 +54,12 @@ export async function clear(cell: Cell, tenant: string, into: Cell): Promise<Cle
     while (gone === page_max) [{ gone } = { gone: 0 }] = await execute<{ gone: number }>({ text, params: [tenant] });
   }
   // Wake-ups that are left over.
-  for (const queue of queues)
-    await hint(
-      () => {},
-      "move",
-      () => cell.signal.setMarked({ tenant, queue }, false),
-    );
+  for (const queue of queues) await quietly(() => cell.signal.setMarked({ tenant, queue }, false));
   return { collected: missing.length, left };
 }
+
+/** The sweep repairs what Redis lacks. */
+export const quietly = (call: () => Promise<unknown>) => hint(() => {}, "move", call);
 
 const page = `
   SELECT id, status <> 'running' AND (group_key IS NULL OR group_seq = 0 OR finished_at IS NOT NULL) AS movable
@@ -70,8 +68,7 @@ const page = `
 async function remove({ database, signal }: Cell, tenant: string, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   const dead = await executeOn(database)<{ id: string }>({ text: removeText, params: [tenant, uuidArray(ids)] });
-  const unlist = () => signal.deadLetters.remove(dead.map(({ id }) => id));
-  if (dead.length > 0) await hint(() => {}, "move", unlist);
+  if (dead.length > 0) await quietly(() => signal.deadLetters.remove(dead.map(({ id }) => id)));
 }
 
 const removeText = `

@@ -1,5 +1,5 @@
 import { pipeline } from "node:stream/promises";
-import { CellError, type Cell } from "./cell.ts";
+import { CellError, type Cell } from "./place.ts";
 import { countColumns, countsOf, movedTables } from "./tables.ts";
 
 /** COPY has no parameters. */

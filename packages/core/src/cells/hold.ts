@@ -3,7 +3,7 @@ import { executeOn } from "../database/statement.ts";
 import { countJobs } from "../counts/total.ts";
 import { pause } from "../pause.ts";
 import { resumeQueue } from "../queues/pause.ts";
-import { CellError, type Cell } from "./cell.ts";
+import { CellError, type Cell } from "./place.ts";
 
 /** `paused_at` of what a move has paused: people pause now. It is copied, and releases the same things there. */
 const held = "'1970-01-01T00:00:00Z'::timestamptz";

@@ -1,7 +1,6 @@
 import { rebuildDeadLetterList } from "../dead-letters/rebuild-list.ts";
-import { hint } from "../signal/announce.ts";
-import { CellError, cellNamed, readPlace, writePlace, type Cell, type Cells } from "./cell.ts";
-import { clear, type Cleared } from "./clear.ts";
+import { CellError, cellNamed, readPlace, writePlace, type Cell, type Cells } from "./place.ts";
+import { clear, quietly, type Cleared } from "./clear.ts";
 import { copyRows } from "./copy.ts";
 import { holdUntilStill, lockOf, release, type Patience } from "./hold.ts";
 
@@ -56,7 +55,7 @@ type Move = Required<MoveOptions> & { cells: Cells; tenant: string };
 
 async function goThere(move: Move, source: Cell, target: Cell): Promise<Cleared> {
   const { cells, tenant, onStep } = move;
-  await writePlace(cells, tenant, { cell: source.name, moving_to: target.name });
+  await writePlace(cells, tenant, source, target.name);
   await onStep("refused");
   try {
     await holdUntilStill(source, tenant, move);
@@ -71,7 +70,7 @@ async function goThere(move: Move, source: Cell, target: Cell): Promise<Cleared>
   await copyRows(source, target, tenant);
   await onStep("copied");
   // From here on the target's rows are the true ones.
-  await writePlace(cells, tenant, { cell: target.name, moving_to: target.name + from + source.name });
+  await writePlace(cells, tenant, target, target.name + from + source.name);
   await onStep("switched");
   return finish(move, source, target);
 }
@@ -81,13 +80,9 @@ async function finish({ cells, tenant, onStep }: Move, leaves: Cell, stays: Cell
   const cleared = await clear(leaves, tenant, stays);
   await onStep("cleared");
   await release(stays, tenant);
-  await hint(
-    () => {},
-    "move",
-    () => relist(stays),
-  );
+  await quietly(() => relist(stays));
   await onStep("released");
-  await writePlace(cells, tenant, { cell: stays.name, moving_to: null });
+  await writePlace(cells, tenant, stays);
   await onStep("done");
   return cleared;
 }
@@ -106,10 +101,8 @@ async function relist({ database, signal }: Cell): Promise<void> {
 async function alone<T>([home]: Cells, tenant: string, work: () => Promise<T>): Promise<T> {
   const done = await home.database.sql.begin(async (sql) => {
     await sql`SET LOCAL idle_in_transaction_session_timeout = 0`;
-    const lock = sql<
-      { mine: boolean }[]
-    >`SELECT pg_try_advisory_xact_lock(hashtextextended(${lockOf(tenant)}, 0)) AS mine`;
-    return (await lock)[0]?.mine ? { result: await work() } : undefined;
+    const rows = await sql`SELECT WHERE pg_try_advisory_xact_lock(hashtextextended(${lockOf(tenant)}, 0))`;
+    return rows.length > 0 ? { result: await work() } : undefined;
   });
   if (done) return done.result as T;
   throw new CellError(`another move of ${tenant} is under way`);

@@ -30,6 +30,14 @@ export { fingerprintOf } from "../dead-letters/fingerprint.ts";
 export { foldMinutes } from "../rollups/fold.ts";
 export { addFigures, createTally, noFigures, type Rollup } from "../rollups/tally.ts";
 export { writeRollups } from "../rollups/write.ts";
-export { CellError, readPlace, type Cell, type Cells } from "../cells/cell.ts";
 export { moveTenant, type MoveStep } from "../cells/move.ts";
-export { emptiest, listPlaced, placeTenant } from "../cells/place.ts";
+export {
+  CellError,
+  cellNamed,
+  emptiest,
+  listPlaces,
+  placeTenant,
+  readPlace,
+  type Cell,
+  type Cells,
+} from "../cells/place.ts";
