@@ -28,7 +28,8 @@ const cellColumns: Columns<Shown> = {
 };
 
 const steps: Record<MoveStep, string> = {
-  refused: "APIs refuse the tenant; waiting until nothing of it runs",
+  idle: "No job of it runs",
+  refused: "APIs refuse it; waiting for requests under way",
   still: "Copying",
   copied: "Copied and checked",
   switched: "The tenant's jobs are in the new cell; clearing the old cell",

@@ -5,7 +5,7 @@ import { copyRows } from "./copy.ts";
 import { holdUntilStill, lockOf, release, type Patience } from "./hold.ts";
 
 /** What has been done. After each of them a move may be interrupted: it then goes on, or back. */
-export type MoveStep = "refused" | "still" | "copied" | "switched" | "cleared" | "released" | "done";
+export type MoveStep = "idle" | "refused" | "still" | "copied" | "switched" | "cleared" | "released" | "done";
 
 export type MoveOptions = Partial<Patience> & { onStep?: (step: MoveStep) => void | Promise<void> };
 
@@ -41,6 +41,7 @@ export async function moveTenant(
       throw new CellError(`${tenant} is moving from ${cell} to ${moving_to}: move it to one of these first`);
     if (here !== wanted) return goThere(move, here, wanted);
     if (moving_to !== null) return finish(move, cellNamed(cells, moving_to), here);
+    await release(here, tenant);
     const total = { collected: 0, left: 0 };
     for (const other of cells.filter((one) => one !== here)) {
       const cleared = await clear(other, tenant, here);
@@ -55,9 +56,12 @@ type Move = Required<MoveOptions> & { cells: Cells; tenant: string };
 
 async function goThere(move: Move, source: Cell, target: Cell): Promise<Cleared> {
   const { cells, tenant, onStep } = move;
-  await writePlace(cells, tenant, source, target.name);
-  await onStep("refused");
   try {
+    // Running jobs end while APIs still take their outcomes.
+    await holdUntilStill(source, tenant, { ...move, quiet_ms: 0 });
+    await onStep("idle");
+    await writePlace(cells, tenant, source, target.name);
+    await onStep("refused");
     await holdUntilStill(source, tenant, move);
     // An earlier try's copy, or what was left from an earlier stay.
     const { left } = await clear(target, tenant, source);
