@@ -106,7 +106,7 @@ export const commands: Record<string, { group: Group; about: string; load: () =>
   cells: {
     group: "Admin",
     about: "List cells, and place and move tenants between them (CELLS_FILE).",
-    load: async () => (await import("./cells.ts")).defineCells,
+    load: async () => (await import("../cells/command.ts")).defineCells,
   },
   audit: {
     group: "Admin",

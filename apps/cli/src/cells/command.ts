@@ -9,7 +9,7 @@ import {
   type MoveStep,
 } from "@atlasqueue/core/internal/tools";
 import { Option, type Command } from "@commander-js/extra-typings";
-import { changeCells, look, lookAtCells } from "../cells/open-cells.ts";
+import { changeCells, look, lookAtCells } from "./open-cells.ts";
 import type { Env } from "../config.ts";
 import { orExit, Trouble } from "../exit.ts";
 import { outputOf, writeJson } from "../output/output.ts";
