@@ -17,11 +17,10 @@ export async function copyRows(from: Cell, to: Cell, tenant: string, ids?: reado
     to.database.sql.begin(async (target) => {
       const here = (text: string) => source.unsafe(from.database.schema.fill(text));
       const there = (text: string) => target.unsafe(to.database.schema.fill(text));
-      const copy = async (select: string, into: string): Promise<void> =>
-        pipeline(
-          await here(`COPY (${select}) TO STDOUT`).readable(),
-          await there(`COPY ${into} FROM STDIN`).writable(),
-        );
+      const copy = async (select: string, into: string): Promise<void> => {
+        const rows = await here(`COPY (${select}) TO STDOUT`).readable();
+        await pipeline(rows, inChunks, await there(`COPY ${into} FROM STDIN`).writable());
+      };
       const compare = async (what: string, select: string): Promise<void> => {
         const [left, right] = [JSON.stringify(await here(select)), JSON.stringify(await there(select))];
         if (left === right) return;
@@ -45,4 +44,9 @@ export async function copyRows(from: Cell, to: Cell, tenant: string, ids?: reado
       await compare("jobs", `${counts} ORDER BY queue`);
     }),
   );
+}
+
+/** All that has arrived in one write, instead of a write for each row. */
+async function* inChunks(rows: AsyncIterable<Buffer>) {
+  yield* rows;
 }
