@@ -1,4 +1,5 @@
 import { pipeline } from "node:stream/promises";
+import type { Sent } from "../database/server/cancel-late.ts";
 import { CellError, type Cell } from "./place.ts";
 import { countColumns, countsOf, movedTables } from "./tables.ts";
 
@@ -18,8 +19,10 @@ export async function copyRows(from: Cell, to: Cell, tenant: string, ids?: reado
       const here = (text: string) => source.unsafe(from.database.schema.fill(text));
       const there = (text: string) => target.unsafe(to.database.schema.fill(text));
       const copy = async (select: string, into: string): Promise<void> => {
-        const rows = await here(`COPY (${select}) TO STDOUT`).readable();
-        await pipeline(rows, inChunks, await there(`COPY ${into} FROM STDIN`).writable());
+        const query = here(`COPY (${select}) TO STDOUT`);
+        await pipeline(await query.readable(), inChunks, await there(`COPY ${into} FROM STDIN`).writable());
+        // The driver leaves it paused when the last rows came faster than they were written.
+        (query as unknown as Sent).state?.socket.resume();
       };
       const compare = async (what: string, select: string): Promise<void> => {
         const [left, right] = [JSON.stringify(await here(select)), JSON.stringify(await there(select))];

@@ -193,6 +193,18 @@ test("running jobs end before a tenant moves, and one that takes too long keeps 
   expect((await statuses).map(({ status }) => status).toSorted()).toEqual(["queued", "succeeded"]);
 });
 
+test("rows that come faster than they are written are copied whole", async () => {
+  const cells = await twoCells();
+  const payload = { text: "x".repeat(4_000) };
+  const jobs = Array.from({ length: 500 }, () => ({ type: "plain", delay_seconds: 3_600, payload }));
+  const queue = queueOf(cells[0]);
+  await queue.submitMany(jobs);
+  await queue.close();
+  const before = await rowsOf(cells[0]);
+  await moveTenant(cells, tenant, "east", quick);
+  expect(await rowsOf(cells[1])).toEqual(before);
+});
+
 test("a new tenant goes to the emptiest cell, or where it is told", async () => {
   const cells = await twoCells();
   expect([(await placeTenant(cells, "a")).name, (await placeTenant(cells, "b")).name]).toEqual(["east", "home"]);
