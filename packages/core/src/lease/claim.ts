@@ -22,11 +22,12 @@ export async function claim(deps: Deps, ids: readonly string[], claimer: Claimer
   if (wanted.length === 0) return [];
   const leases = await claimById(deps, claimer, wanted);
   const taken = new Set(leases.map(({ id }) => id));
-  const left = await findLeft(deps, claimer, taken, wanted);
+  const untaken = wanted.filter((id) => !taken.has(id));
+  const left = await findLeft(deps, claimer.tenant, untaken, leases.length > 0);
   const ofMarked = left.filter(({ limited, queue }) => limited && claimer.queues.includes(queue));
   if (ofMarked.length > 0)
     await addTo(deps, claimer, leases, () => {
-      const room = wanted.length - taken.size + (claimer.more_room?.() ?? 0);
+      const room = untaken.length + (claimer.more_room?.() ?? 0);
       return claimLimited(deps, claimer, [...new Set(ofMarked.map(({ queue }) => queue))], room);
     });
   const { types } = claimer;
@@ -102,18 +103,12 @@ async function claimById(deps: Deps, claimer: Claimer, ids: readonly string[]): 
 }
 
 /** The jobs that were not taken. If they cannot be looked up beside what was, the sweep signals them. */
-async function findLeft(
-  deps: Deps,
-  { tenant }: Claimer,
-  taken: ReadonlySet<string>,
-  ids: readonly string[],
-): Promise<Leased[]> {
-  const left = ids.filter((id) => !taken.has(id));
+async function findLeft(deps: Deps, tenant: string, left: readonly string[], any_taken: boolean): Promise<Leased[]> {
   if (left.length === 0) return [];
   try {
     return [...(await findLeased(deps, tenant, left)).values()];
   } catch (error) {
-    if (taken.size === 0) throw error;
+    if (!any_taken) throw error;
     deps.observe({ event: "database_unavailable", during: "claim", error: String(error) });
     return [];
   }
