@@ -23,7 +23,7 @@ export type Slots = {
  * readCron("30 2 * * *", "Europe/Berlin").after(new Date("2026-03-28T12:00:00Z"), 1); // [2026-03-29T01:00:00.000Z], 03:00 there
  */
 export function readCron(cron: string, timezone: string): Slots {
-  const dates = parse(cron);
+  const dateAfter = parse(cron);
   const clock = clockOf(timezone);
   const fixed = !/[*?/]/.test(cron.trim().split(/\s+/, 2).join(" "));
 
@@ -48,7 +48,7 @@ export function readCron(cron: string, timezone: string): Slots {
 
   const next = (instant: number): number | undefined => {
     const found: number[] = [];
-    for (let wall = dates.after(clock.at(instant)); wall !== undefined; wall = dates.after(wall)) {
+    for (let wall = dateAfter(clock.at(instant)); wall !== undefined; wall = dateAfter(wall)) {
       const first = instantsOf(wall).find((one) => one > instant);
       if (first !== undefined) {
         found.push(first);
@@ -60,57 +60,35 @@ export function readCron(cron: string, timezone: string): Slots {
     // Times the clocks have already shown and will show again.
     const change = fixed ? undefined : clock.changeBetween(instant, instant + day_ms);
     if (change && change.after < change.before) {
-      const again = dates.after(change.after - 1);
+      const again = dateAfter(change.after - 1);
       found.push(...(again === undefined ? [] : instantsOf(again)).filter((one) => one >= change.at));
     }
     return found.length === 0 ? undefined : Math.min(...found);
   };
 
-  const last = (instant: number): number | undefined => {
-    const found: number[] = [];
-    for (let wall = dates.upTo(clock.at(instant)); wall !== undefined; wall = dates.upTo(wall - 1)) {
-      const latest = instantsOf(wall).findLast((one) => one <= instant);
-      if (latest !== undefined) {
-        found.push(latest);
-        break;
-      }
-      const gap = clock.instantsOf(wall).length === 0 ? gapAround(wall) : undefined;
-      if (gap) wall = gap.before;
-    }
-    // Times the clocks showed before they were put back, later ones than they show now.
-    const change = clock.changeBetween(instant - day_ms, instant);
-    if (change && change.after < change.before) {
-      const shown = dates.upTo(change.before - 1);
-      found.push(...(shown === undefined ? [] : instantsOf(shown)).filter((one) => one < change.at));
-    }
-    return found.length === 0 ? undefined : Math.max(...found);
+  /** The first `count` after an instant, up to another one. */
+  const between = (from: number, to: number, count: number): Date[] => {
+    const found: Date[] = [];
+    let at = next(from);
+    while (at !== undefined && at <= to && found.push(new Date(at)) < count) at = next(at);
+    return found;
   };
 
   return {
-    after: (instant, count) => walk(instant.getTime(), count, next, 0),
-    upTo: (instant, count, from) => walk(instant.getTime(), count, last, -1, from?.getTime()).reverse(),
+    after: (instant, count) => between(instant.getTime(), Infinity, count),
+    upTo(instant, count, from) {
+      const [first, last] = [from ? from.getTime() - 1 : -Infinity, instant.getTime()];
+      // From twice as far back each time, so as to look at no more than some times as many.
+      for (let back_ms = 60_000; ; back_ms *= 2) {
+        const start = Math.max(first, last - back_ms);
+        const found = between(start, last, Infinity);
+        if (found.length >= count || start === first) return found.slice(-count);
+      }
+    },
   };
 }
 
 const day_ms = 86_400_000;
-
-/** A number of steps from an instant, down to `end`; each begins at what the last found, or `apart_ms` from it. */
-function walk(
-  from: number,
-  count: number,
-  step: (at: number) => number | undefined,
-  apart_ms: number,
-  end = -Infinity,
-): Date[] {
-  const found: Date[] = [];
-  for (let at = from; found.length < count;) {
-    const one = step(at);
-    if (one === undefined || one < end) break;
-    found.push(new Date(one));
-    at = one + apart_ms;
-  }
-  return found;
-}
 
 /** What is wrong with five fields that look like cron, or undefined when a schedule can use them. */
 export function cronFault({ cron, timezone }: { cron: string; timezone: string }): Fault | undefined {
@@ -137,15 +115,11 @@ function clockOf(timezone: string): WallClock {
   }
 }
 
-/** The times that five fields of cron name, as clocks show them in any zone: UTC's have neither gaps nor repetitions. */
-type Calendar = {
-  /** The first after a time; undefined when there is none. */
-  after(wall: WallTime): WallTime | undefined;
-  /** The last up to and including a time. */
-  upTo(wall: WallTime): WallTime | undefined;
-};
-
-function parse(cron: string): Calendar {
+/**
+ * The first time after another one that five fields of cron name, as clocks show it in any zone: UTC's have neither gaps
+ * nor repetitions. Undefined when there is none.
+ */
+function parse(cron: string): (wall: WallTime) => WallTime | undefined {
   let times: Cron;
   try {
     times = new Cron(cron, { utcOffset: 0, mode: "5-part" });
@@ -154,11 +128,7 @@ function parse(cron: string): Calendar {
     throw new CronError(reason.replace(/^Cron\w+: /, ""), { cause: error });
   }
   if (!times.nextRun(anInstant)) throw new CronError("no date ever fits");
-  return {
-    after: (wall) => times.nextRun(new Date(wall))?.getTime(),
-    // The library's are before a whole second.
-    upTo: (wall) => times.previousRuns(1, new Date((Math.floor(wall / 1_000) + 1) * 1_000))[0]?.getTime(),
-  };
+  return (wall) => times.nextRun(new Date(wall))?.getTime();
 }
 
 /** Any will do: what fits no date after it fits none at all. */
