@@ -8,17 +8,7 @@ const message_chars_max = 16 * 1024 * 1024;
 /** With this many waiting, offers are dropped. */
 const offered_max = 1_000;
 
-export type Channel = {
-  /** One JSON value. Goes nowhere when the other side is gone, which `closed` reports. */
-  send(message: unknown): void;
-  /** The same for what may be lost: dropped while the other end does not read. */
-  offer(message: unknown): void;
-  /** Whether it keeps this process alive. */
-  ref(): void;
-  unref(): void;
-  /** Resolves when everything sent has left this process. */
-  end(): Promise<void>;
-};
+export type Channel = ReturnType<typeof openChannel>;
 
 export type ChannelEnds = {
   /** A JSON value, or undefined for a line that is none. Nothing more is known: the other end may send anything. */
@@ -35,7 +25,7 @@ export type ChannelEnds = {
  * const child = spawn(process.execPath, [file], { stdio: ["ignore", "inherit", "inherit", "pipe"] });
  * const channel = openChannel(child.stdio[3] as Duplex, { hear: (message) => console.log(message) });
  */
-export function openChannel(pipe: Duplex, { hear, closed }: ChannelEnds): Channel {
+export function openChannel(pipe: Duplex, { hear, closed }: ChannelEnds) {
   let parts: string[] = [];
   let chars = 0;
   pipe.setEncoding("utf8");
@@ -68,11 +58,15 @@ export function openChannel(pipe: Duplex, { hear, closed }: ChannelEnds): Channe
     if (!pipe.writableNeedDrain) writeAll();
   };
   return {
+    /** One JSON value. Goes nowhere when the other side is gone, which `closed` reports. */
     send,
-    offer: (message) => void (waiting.length < offered_max && send(message)),
+    /** The same for what may be lost: dropped while the other end does not read. */
+    offer: (message: unknown) => void (waiting.length < offered_max && send(message)),
+    /** Whether it keeps this process alive. */
     ref: () => void (pipe instanceof Socket && pipe.ref()),
     unref: () => void (pipe instanceof Socket && pipe.unref()),
-    async end() {
+    /** Resolves when everything sent has left this process. */
+    async end(): Promise<void> {
       writeAll();
       await new Promise<void>((resolve) => (pipe.writable ? pipe.end(resolve) : resolve()));
     },

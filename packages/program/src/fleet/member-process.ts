@@ -6,15 +6,9 @@ import { sharedSignal, type Launch } from "./launch.ts";
 import { fromMember, type FromMember, type ToMember } from "./messages.ts";
 
 export type Ended = { code: number | null; by: NodeJS.Signals | null; error?: Error };
-export type MemberProcess = {
-  pid: number | undefined;
-  send(message: ToMember): void;
-  kill(): void;
-  /** Resolves when the process is gone, or never came into being. */
-  ended: Promise<Ended>;
-};
+export type MemberProcess = ReturnType<typeof openMember>;
 
-export type MemberProcessOptions = {
+type MemberProcessOptions = {
   launch: Launch;
   number: number;
   env: NodeJS.ProcessEnv;
@@ -24,7 +18,7 @@ export type MemberProcessOptions = {
 };
 
 /** Start a process of a fleet, and talk with it. */
-export function openMember({ launch, number, env, hear, signal }: MemberProcessOptions): MemberProcess {
+export function openMember({ launch, number, env, hear, signal }: MemberProcessOptions) {
   let child: ChildProcess;
   try {
     child = launch([String(number), ...(signal ? [sharedSignal] : [])], env);
@@ -55,8 +49,9 @@ export function openMember({ launch, number, env, hear, signal }: MemberProcessO
   });
   return {
     pid: child.pid,
-    send: (message) => channel?.send(message),
+    send: (message: ToMember): void => channel?.send(message),
     kill: () => void child.kill("SIGKILL"),
+    /** Resolves when the process is gone, or never came into being. */
     ended,
   };
 }
