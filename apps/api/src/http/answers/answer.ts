@@ -1,6 +1,5 @@
 import { writeJson } from "@atlasqueue/core/internal/http";
 import type { ApiContext } from "../context.ts";
-import type { ProblemError } from "./problem.ts";
 
 /** What every answer carries. */
 const everywhere = { "x-content-type-options": "nosniff", "cache-control": "no-store" };
@@ -52,7 +51,7 @@ export function answerText(
 export type Stream = {
   body: ReadableStream<Uint8Array>;
   content_type: string;
-  end(refusal: ProblemError | undefined): void;
+  end(refusal: Error | undefined): void;
 };
 
 /** Proxies that collect answers before passing them on are asked not to. */

@@ -16,11 +16,10 @@ export async function batches(scene: Scene): Promise<void> {
     batch: "b",
     jobs: nonces.map((nonce) => scene.wanted(nonce)),
   });
-  const outcome = await scene.core.enqueueAll(
-    scene.deps,
-    nonces.map((nonce) => scene.wish(nonce)),
-    options,
-  );
+  const followUps = { submitted: () => {}, drain: async () => {} };
+  const submitter = scene.core.createSubmitter({ ...scene.deps, followUps }, options);
+  const outcome = await submitter.submitFlow({ jobs: nonces.map((nonce) => scene.wish(nonce)) });
+  await submitter.close();
   if (outcome.kind === "stored")
     call.ok({
       answers: outcome.outcomes.flatMap((one, at) =>
