@@ -35,7 +35,7 @@ export function createWaits(
   const untilFinal = async (id: string, timeout_ms: number, signal: AbortSignal): Promise<Job> => {
     const deadline = performance.now() + timeout_ms;
     for (;;) {
-      const leave = await slots.enter({ signal });
+      await slots.enter(signal);
       try {
         const asked = performance.now();
         const left_ms = Math.max(deadline - asked, 0);
@@ -52,7 +52,7 @@ export function createWaits(
         if (early) await pause(Math.min(pause_ms, deadline - now), signal);
         signal.throwIfAborted();
       } finally {
-        leave();
+        slots.leave();
       }
     }
   };
