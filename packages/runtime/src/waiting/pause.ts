@@ -1,18 +1,16 @@
 /** A timer set for longer fires at once. */
 const timer_ms_max = 2 ** 31 - 1;
 
-/** Wait at most `ms`, or until the signal aborts. Never rejects. `idly`: a process with nothing else to do may end. */
-export function pause(ms: number, signal?: AbortSignal, { idly = false } = {}): Promise<void> {
+/** Wait at most `ms`, or until the signal aborts. Never rejects. */
+export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve();
     const end = () => {
-      clearTimeout(timer as number);
+      clearTimeout(timer);
       signal?.removeEventListener("abort", end);
       resolve();
     };
-    const timer: unknown = setTimeout(end, Math.min(ms, timer_ms_max));
-    // A number, in browsers.
-    if (idly) (timer as { unref?: () => void }).unref?.();
+    const timer = setTimeout(end, Math.min(ms, timer_ms_max));
     signal?.addEventListener("abort", end, { once: true });
   });
 }

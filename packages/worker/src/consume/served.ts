@@ -28,8 +28,6 @@ export function createServed(deps: WorkerDeps, wanted: readonly string[] | "*", 
     changed.abort();
   };
 
-  const refs = (tenants: Iterable<string>, queues: readonly string[]): QueueRef[] =>
-    [...tenants].flatMap((tenant) => queues.map((queue) => ({ tenant, queue })));
   const nowOpen = (): void => {
     open = names.filter((name) => !resting.has(name) && !full.has(name));
     changed.abort();
@@ -41,9 +39,8 @@ export function createServed(deps: WorkerDeps, wanted: readonly string[] | "*", 
     /** The tenants, those that had jobs longest ago first. */
     tenants: () => [...known],
     /** Their queues that are open. */
-    queuesOf: (tenants: readonly string[]) => refs(tenants, open),
-    /** Every queue of every tenant. */
-    all: () => refs(known, names),
+    queuesOf: (tenants: readonly string[]): QueueRef[] =>
+      tenants.flatMap((tenant) => open.map((queue) => ({ tenant, queue }))),
     /** The names of the queues that do not rest, and have a free slot if they have slots of their own. */
     open: () => open,
     /** No jobs are taken from the queues of this name, until `resume`. */
