@@ -6,6 +6,7 @@ const quoted = [
       "README.md",
       "apps/docs/pages/operate/sizing.md",
       "apps/docs/pages/operate/beyond-one-database.md",
+      "apps/docs/pages/operate/many-cells.md",
       "apps/docs/pages/project/performance.md",
     ],
   },
