@@ -13,7 +13,7 @@ import type { Weigh } from "../http/gate.ts";
 import { networkOf } from "../http/input/address.ts";
 import { answererOf } from "./answerer.ts";
 import type { Call } from "./call.ts";
-import type { RouteDeps } from "./deps.ts";
+import type { CellOf, RouteDeps } from "./deps.ts";
 import { itselfOf } from "./itself.ts";
 import { homeTags, probeTag, type Stated } from "./operation.ts";
 import { readerOf, type Input } from "./read.ts";
@@ -57,21 +57,22 @@ function serve(
     return own;
   };
 
-  const placed = async (c: ApiContext): Promise<RouteDeps> => {
+  const placed = async (c: ApiContext, cellOf: CellOf): Promise<RouteDeps> => {
     const tenant = c.get("caller")?.tenant;
-    if (!deps.cellOf || tenant === undefined || homeTags.has(operation.tag)) return deps;
-    const cell = await deps.cellOf(tenant);
+    if (tenant === undefined || homeTags.has(operation.tag)) return deps;
+    const cell = await cellOf(tenant);
     if (cell.isRefused?.()) throw unavailable(sharedRedis);
     return { ...deps, ...cell };
   };
 
   const work = async (c: ApiContext, input: Input): Promise<Response> => {
     if (permitsOf) await chargeMore(c, deps.access, permitsOf(input.body));
+    const at = deps.cellOf ? await placed(c, deps.cellOf) : deps;
     const delivery = createDelivery(c, deps.access.authenticator.watch);
     const caller = c.get("caller");
     const call: Call<Stated> & { caller: Caller | undefined; tenant: string | undefined } = {
       ...(input as Pick<Call<Stated>, keyof Input>),
-      deps: depsOf(caller, await placed(c), reads ? delivery.hungUp : undefined),
+      deps: depsOf(caller, at, reads ? delivery.hungUp : undefined),
       caller,
       tenant: caller?.tenant,
       get trace() {
