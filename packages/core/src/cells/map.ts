@@ -7,7 +7,7 @@ export class CellUnavailableError extends Error {
   override readonly name = "CellUnavailableError";
 }
 
-export type CellMap = {
+type CellMap = {
   /**
    * The name of the cell that has the tenant's jobs. Rejects with `CellUnavailableError`, or as the home cell's database
    * does: a place that is not certain is none.
@@ -18,7 +18,7 @@ export type CellMap = {
 type Place = { cell: string; moving_to: string | null };
 
 /** How long a place counts, from before home was asked. A tenant that is marked as moving is refused everywhere after that. */
-export const map_kept_ms = 2_000;
+const map_kept_ms = 2_000;
 const tenants_max = 10_000;
 /** In one statement. */
 const asked_max = 500;
