@@ -70,7 +70,8 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
     await Promise.all(cells.map((one) => one.close()));
   };
   try {
-    await home.require();
+    // Another cell that is down is tried again below, and logged there.
+    await Promise.all([home.require(), ...others.map((one) => one.require().catch(() => {}))]);
     const { core, services } = home;
     const { callerOf } = parts;
     const own = config.auth === "required" ? requireTokens(core) : noAuthentication;
