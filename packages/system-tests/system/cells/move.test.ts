@@ -83,7 +83,7 @@ test("a tenant's jobs move to another cell with their ids, keys and order, and r
   );
 
   expect(await moveTenant(cells, tenant, "east", quick)).toEqual({ collected: 0, left: 0 });
-  expect(await readPlace(cells, tenant)).toEqual({ cell: "east", moving_to: null });
+  expect(await readPlace(cells, tenant)).toMatchObject({ cell: "east", moving_to: null });
   expect([await rowsOf(east), await rowsOf(home), await rowsOf(home, "stranger")]).toEqual([before, {}, theirs]);
   expect([await listed(east), await listed(home)]).toEqual([[ids[0]], []]);
   await expectTrueCounts(home, east);
@@ -118,10 +118,11 @@ test.each(steps)("a move that was interrupted when it was %s goes on or back", a
   await moveTenant(cells, tenant, "home", quick);
   expect([await rowsOf(home), await rowsOf(east)]).toEqual([before, {}]);
   await interrupted("east");
-  await interrupted("east");
+  // Once switched, it does not switch again.
+  if (at !== "switched") await interrupted("east");
   await moveTenant(cells, tenant, "east", quick);
   expect([await rowsOf(home), await rowsOf(east)]).toEqual([{}, before]);
-  expect(await readPlace(cells, tenant)).toEqual({ cell: "east", moving_to: null });
+  expect(await readPlace(cells, tenant)).toMatchObject({ cell: "east", moving_to: null });
   await expectTrueCounts(home, east);
 });
 
@@ -181,7 +182,7 @@ test("running jobs end before a tenant moves, and one that takes too long keeps 
   await expect(moveTenant(cells, tenant, "east", { ...quick, running_ms_max: 0 })).rejects.toThrow(
     "1 jobs of acme still run",
   );
-  expect(await readPlace(cells, tenant)).toEqual({ cell: "home", moving_to: null });
+  expect(await readPlace(cells, tenant)).toMatchObject({ cell: "home", moving_to: null });
   const moved = moveTenant(cells, tenant, "east", quick);
   const held = () => home.database.sql`SELECT FROM home.queues WHERE paused_at < now() - interval '1 year'`;
   await eventually(async () => expect(await held()).toHaveLength(1));
