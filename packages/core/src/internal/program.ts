@@ -6,7 +6,7 @@ export { logLevels, type LogLevel } from "../observe/log-levels.ts";
 export { pause } from "../pause.ts";
 export { withinHeap } from "../memory-budget/bytes.ts";
 export { SettingError } from "../settings/setting-error.ts";
-export { keysOf } from "../signal/keys.ts";
+export { keysOf, type SignalKeys } from "../signal/keys.ts";
 export { parseRedisUrl, RedisUrlError, redisUrlAccepts } from "../signal/redis/address.ts";
 export type { RedisTls } from "../signal/redis/dial.ts";
 export { isTraceUrlTemplate } from "../tracing/trace-url.ts";
