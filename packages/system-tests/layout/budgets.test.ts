@@ -52,12 +52,12 @@ const namesIn = (file: string) =>
 
 type Figure = { name: string; is: () => number; limit: number; budget: number };
 const figures: Figure[] = [
-  { name: "lines of core", is: () => linesOf(core), limit: 24_080, budget: 20_000 },
+  { name: "lines of core", is: () => linesOf(core), limit: 24_150, budget: 20_000 },
   { name: "files of core", is: () => core.length, limit: 335, budget: 280 },
-  { name: "files behind a claim", is: () => behind("lease/claim.ts"), limit: 24, budget: 25 },
+  { name: "files behind a claim", is: () => behind("lease/claim.ts"), limit: 25, budget: 25 },
   { name: "files behind the submitter", is: () => behind("submit/submitter.ts"), limit: 35, budget: 35 },
   { name: "files behind follow-ups", is: () => behind("follow-ups.ts"), limit: 54, budget: 60 },
-  { name: "names that core exports to one of our packages", is: namesOfInternal, limit: 150, budget: 150 },
+  { name: "names that core exports to one of our packages", is: namesOfInternal, limit: 145, budget: 150 },
   { name: "SQL snapshots", is: () => snapshots(/\.sql$/), limit: 120, budget: 120 },
   // The reason for the third is with their text.
   { name: "texts of a claim", is: () => snapshots(/^lease\/claim(-.*)?\.sql$/), limit: 3, budget: 2 },
@@ -65,15 +65,15 @@ const figures: Figure[] = [
   // Jobs of groups in the text of all related ones cost half as much again in batches, and twice as much alone. Plain ones in
   // the text of those of groups cost a fifth more by twenty, and six tenths more by 250.
   { name: "texts of an insert", is: () => snapshots(/^submit\/insert(-.*)?\.sql$/), limit: 3, budget: 2 },
-  { name: "lines of the API", is: () => linesOf(sourcesOf("apps/api")), limit: 9_382, budget: 7_500 },
-  { name: "lines of program", is: () => linesOf(sourcesOf("packages/program")), limit: 1_460, budget: 800 },
+  { name: "lines of the API", is: () => linesOf(sourcesOf("apps/api")), limit: 8_820, budget: 7_500 },
+  { name: "lines of program", is: () => linesOf(sourcesOf("packages/program")), limit: 1_540, budget: 800 },
   {
     name: "lines of client, worker and their runtime",
     is: () => linesOf(sourcesOf("packages/client", "packages/worker", "packages/runtime")),
-    limit: 7_815,
+    limit: 7_500,
     budget: 6_000,
   },
-  { name: "lines of BullMQ's facade", is: () => linesOf(sourcesOf("packages/bullmq")), limit: 1_030, budget: 900 },
+  { name: "lines of BullMQ's facade", is: () => linesOf(sourcesOf("packages/bullmq")), limit: 985, budget: 900 },
   { name: "lines of the Nest module", is: () => linesOf(sourcesOf("packages/nestjs")), limit: 305, budget: 600 },
   { name: "lines of the test kit", is: () => linesOf(sourcesOf("packages/test-kit")), limit: 600, budget: 600 },
   {
@@ -85,7 +85,7 @@ const figures: Figure[] = [
   {
     name: "lines of tests",
     is: () => linesOf(files.filter((file) => isTest(file) && !later.test(file))),
-    limit: 68_100,
+    limit: 69_330,
     budget: 36_000,
   },
 ];
