@@ -151,8 +151,8 @@ export const catalogue: readonly Mutant[] = [
     edits: [
       {
         file: "submit/enqueue-all.ts",
-        find: "const inserted = await insertJobs(execute, first, strictly);",
-        put: "for (const one of first.slice(1)) await insertJobs(execute, [one], strictly); const inserted = await insertJobs(execute, first.slice(0, 1), strictly);",
+        find: "await store(executeOn(deps.database), drafts, known, { ...options, postponed, strict: true });",
+        put: "for (const one of drafts) await store(executeOn(deps.database), [one], known, { ...options, postponed, strict: true });",
       },
     ],
     scenario: batches,

@@ -76,6 +76,7 @@ export const signalBeside: Readonly<Record<string, string>> = {
   "signal/presence.list": "changes nothing",
   "signal/notices.listen": "changes nothing",
   "signal/close": "the end",
+  "signal/join": "connects processes, and stores nothing",
   "signal/setMarked":
     "a setting in Redis that the sweep compares with the table, both ways: core/src/signal/signal.test.ts",
   "signal/takePermits": "rates of requests, not of jobs",
