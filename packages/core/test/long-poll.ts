@@ -1,12 +1,12 @@
 import type { SubmitJobInput } from "@atlasqueue/contract";
-import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/harness";
-import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
+import { eventually, recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/harness";
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
 import type { Database } from "../src/database/connect.ts";
 import type { Deps } from "../src/deps.ts";
 import { createFollowUps } from "../src/follow-ups.ts";
 import { findJob } from "../src/jobs/find.ts";
 import { createLongPoll, type LongPoll } from "../src/remote/long-poll.ts";
-import type { LeaseCall } from "../src/remote/waiters.ts";
+import type { LeaseCall, Line } from "../src/remote/waiters.ts";
 import { announce } from "../src/signal/announce.ts";
 import type { ReadyJob, Signal } from "../src/signal/signal.ts";
 import { enqueue } from "../src/submit/enqueue.ts";
@@ -38,6 +38,9 @@ export function longPollHarness() {
   let own: TestDatabase;
   let deps: Deps & { signal: Signal };
   let longPoll: LongPoll;
+  /** Of `waits`. */
+  let unanswered = 0;
+  const inLine = () => (longPoll.askedFor() as Line[]).reduce((sum, { waiters }) => sum + waiters.length, 0);
   const recorded = recordEvents();
 
   beforeAll(async () => {
@@ -47,6 +50,7 @@ export function longPollHarness() {
   beforeEach(async () => {
     await own.database.sql`TRUNCATE atlasqueue.jobs, atlasqueue.claims, atlasqueue.queues`;
     recorded.events.length = 0;
+    unanswered = 0;
   });
   afterEach(async () => {
     await longPoll.close();
@@ -87,7 +91,9 @@ export function longPollHarness() {
     /** A waiting call, and what it has got so far. */
     waits(fields: Partial<LeaseCall> = {}, hungUp: AbortSignal = never) {
       const got: { ids?: string[] } = {};
-      const done = longPoll.lease(call(fields), hungUp).then(({ jobs }) => (got.ids = jobs.map(({ id }) => id)));
+      unanswered += 1;
+      const answered = longPoll.lease(call(fields), hungUp).finally(() => (unanswered -= 1));
+      const done = answered.then(({ jobs }) => (got.ids = jobs.map(({ id }) => id)));
       return { got, done };
     },
     store,
@@ -102,6 +108,7 @@ export function longPollHarness() {
      * shares.
      */
     async turn(): Promise<void> {
+      await eventually(() => expect(inLine()).toBeGreaterThanOrEqual(unanswered));
       for (let at = 0; at < 20; at += 1) await own.database.sql`SELECT`;
     },
   };
