@@ -2,6 +2,7 @@ import { limits, submitLine, validate, type TraceContext } from "@atlasqueue/con
 import type { EnqueueOutcome, Submission } from "@atlasqueue/core/internal/http";
 import { parseJson, requireSmall } from "../../http/body/body.ts";
 import type { Line } from "../../http/body/lines.ts";
+import type { Weigh } from "../../http/gate.ts";
 import { invalid, ProblemError } from "../../http/answers/problem.ts";
 
 /** A line that was read, and what became of it: its outcome, or what was thrown for it. */
@@ -24,10 +25,10 @@ export const wishesOf = (items: readonly Item[]): Wish[] =>
 type Reading = { tenant: string; trace: TraceContext | undefined; deps: { payload_bytes_max: number } };
 
 /** What a line asks for: the same checks as those of a whole body, in the same order. One that is wrong is wrong alone. */
-export function readLine({ number: line, bytes }: Line, { tenant, trace, deps }: Reading): Item {
+export function readLine({ number: line, bytes }: Line, { tenant, trace, deps }: Reading, weigh: Weigh): Item {
   const item = { line, bytes: bytes.length };
   try {
-    const checked = validate(submitLine, parseJson(bytes, "The line"));
+    const checked = validate(submitLine, parseJson(bytes, "The line", weigh));
     if (checked.kind === "invalid") throw invalid(checked.faults.slice(0, limits.line_faults_max));
     const { idempotency_key, ...request } = checked.value;
     requireSmall(request.payload, "/payload", bytes.length, deps.payload_bytes_max);

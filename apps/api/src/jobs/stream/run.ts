@@ -134,7 +134,7 @@ async function answerBatch(
   try {
     await deps.gate.hold(tenant, async (weigh) => {
       weigh(lines.reduce((sum, { bytes }) => sum + bytes.length, 0));
-      items = lines.map((line) => readLine(line, call));
+      items = lines.map((line) => readLine(line, call, weigh));
       await admitLines(deps, tenant, items);
       await storeLines(deps.submitter, items, before);
     });
