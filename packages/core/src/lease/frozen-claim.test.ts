@@ -78,7 +78,7 @@ test.each([true, false])(
 // The statement that takes the jobs: a queue with limits is met last.
 test.each([
   { concurrency: null, questions: 1 },
-  { concurrency: 1_000, questions: 7 },
+  { concurrency: 1_000, questions: 6 },
 ])(
   "a process that stands still while megabytes of its claim's answer are on their way keeps no one from the jobs (limit: $concurrency)",
   { timeout: 120_000 },
