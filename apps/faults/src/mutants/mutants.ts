@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, chmodSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startPostgres } from "@atlasqueue/embedded";
+import { startPostgres, startRedis } from "@atlasqueue/embedded";
 import { catalogue } from "./catalogue.ts";
 import type { Mutant } from "./mutant.ts";
 import { makeTemplate, play, type Caught } from "./run-mutants.ts";
@@ -17,6 +17,7 @@ export async function runMutants(tell: Tell, signal: AbortSignal): Promise<{ ok:
   // As root, PostgreSQL runs as another user.
   chmodSync(folder, 0o755);
   const server = await startPostgres({ dataDir: join(folder, "postgres"), settings: { fsync: "off" } });
+  const redis = await startRedis();
   try {
     const template = await makeTemplate(server.url);
     const scenes = [...new Set(catalogue.map(({ scenario }) => scenario))];
@@ -29,7 +30,7 @@ export async function runMutants(tell: Tell, signal: AbortSignal): Promise<{ ok:
       const all: Caught[] = [];
       for (const mutant of mutants) {
         if (signal.aborted) break;
-        const one = await play(server.url, template, mutant);
+        const one = await play({ postgres: server.url, redis: redis.url }, template, mutant);
         const error = one.error === undefined ? "" : ` (${one.error})`;
         tell(`${one.name}: ${listOf(one.by)}; by the second opinion: ${listOf(one.again)}${error}`);
         all.push(one);
@@ -46,7 +47,7 @@ export async function runMutants(tell: Tell, signal: AbortSignal): Promise<{ ok:
     const blamed = clean.some((one) => one.by.length > 0 || one.again.length > 0 || one.error !== undefined);
     return { ok: found === catalogue.length && again === twice.size && !blamed };
   } finally {
-    await server.stop();
+    await Promise.all([server.stop(), redis.stop()]);
     rmSync(folder, { recursive: true, force: true });
   }
 }

@@ -18,18 +18,22 @@ export type Caught = { name: string; by: string[]; again: string[]; error: strin
 const scene_ms_max = 60_000;
 
 /**
- * Plays a mutant's scene on a database of its own, and has it judged. With no edits, the engine is as it is.
+ * Plays a mutant's scene on a database of its own, under names of its own in Redis, and has it judged. With no edits, the engine is as it is.
  *
  * @example
- * const { by } = await play(server.url, template, mutant);
+ * const { by } = await play({ postgres: server.url, redis: redis.url }, template, mutant);
  */
-export async function play(adminUrl: string, template: string, { name, edits, scenario }: Mutant): Promise<Caught> {
+export async function play(
+  urls: { postgres: string; redis: string },
+  template: string,
+  { name, edits, scenario }: Mutant,
+): Promise<Caught> {
   const folder = mkdtempSync(join(tmpdir(), "mutant-history-"));
-  const database = await createDatabase(adminUrl, template);
+  const database = await createDatabase(urls.postgres, template);
   const { core, remove } = await mutate(edits);
   const sql = postgres(database.url, { max: 2, onnotice: () => {} });
   try {
-    const scene = openScene(core, database.url, folder);
+    const scene = openScene(core, { postgres: database.url, redis: urls.redis }, folder);
     let error: string | undefined;
     try {
       const late = AbortSignal.timeout(scene_ms_max);

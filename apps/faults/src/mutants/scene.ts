@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { submitJob, type SubmitJobInput } from "@atlasqueue/contract";
 import type * as Public from "@atlasqueue/core";
 import type * as Internal from "@atlasqueue/core/internal";
@@ -49,15 +50,17 @@ const rounds_max = 50;
 const policy = { baseSeconds: 1, maxSeconds: 1, jitterMaxSeconds: 0 };
 
 /** Opens a scene on a migrated and audited database; the history goes to `folder`. */
-export function openScene(core: Core, url: string, folder: string): Scene {
+export function openScene(core: Core, urls: { postgres: string; redis: string }, folder: string): Scene {
+  const url = urls.postgres;
   const history = openHistory(folder, "scene");
   history.invoke("run", { ...settings, wall_ms: Date.now() });
   const sql = postgres(url, { max: connections_max, onnotice: () => {} });
   const database = core.connectDatabase({ url, connectionsMax: connections_max, timeoutMs: 15_000 });
-  const memory = core.memorySignal();
+  const name = randomUUID();
+  const lists = core.redisSignal({ url: urls.redis, keys: { jobs: `${name}:jobs`, deadLetters: `${name}:dlq` } });
   const signal: Public.Signal = {
-    ...memory,
-    push: (jobs) => noteUncommitted(sql, history, jobs).then(() => memory.push(jobs)),
+    ...lists,
+    push: (jobs) => noteUncommitted(sql, history, jobs).then(() => lists.push(jobs)),
   };
   const deps: Deps = { database, signal, observe: () => {} };
   const scene: Scene = {
@@ -136,7 +139,7 @@ export function openScene(core: Core, url: string, folder: string): Scene {
     },
     async close() {
       history.close();
-      await database.close();
+      await Promise.all([database.close(), lists.close()]);
       await sql.end({ timeout: 1 });
     },
   };
