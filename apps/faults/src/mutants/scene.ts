@@ -56,8 +56,8 @@ export function openScene(core: Core, urls: { postgres: string; redis: string },
   history.invoke("run", { ...settings, wall_ms: Date.now() });
   const sql = postgres(url, { max: connections_max, onnotice: () => {} });
   const database = core.connectDatabase({ url, connectionsMax: connections_max, timeoutMs: 15_000 });
-  const name = randomUUID();
-  const lists = core.redisSignal({ url: urls.redis, keys: { jobs: `${name}:jobs`, deadLetters: `${name}:dlq` } });
+  const prefix = randomUUID();
+  const lists = core.redisSignal({ url: urls.redis, keys: { jobs: `${prefix}:jobs`, deadLetters: `${prefix}:dlq` } });
   const signal: Public.Signal = {
     ...lists,
     push: (jobs) => noteUncommitted(sql, history, jobs).then(() => lists.push(jobs)),
