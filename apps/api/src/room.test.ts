@@ -45,7 +45,7 @@ test.each([
   ["a settle", "/v1/leases/settle"],
   ["a nack", `/v1/jobs/${crypto.randomUUID()}/nack`],
   ["a submission", "/v1/jobs"],
-])("%s has the same bound as any body, whatever it carries", async (_what, path) => {
+])("%s has the bound of any other body", async (_what, path) => {
   const answer = await post(greedy, path, `{"x":[${'"y",'.repeat(300_000)}"y"]}`);
   expect(answer.status).toBe(413);
 });

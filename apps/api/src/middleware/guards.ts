@@ -2,7 +2,7 @@ import { allowsHost, bareHost, type HostRule } from "@atlasqueue/program/hosts";
 import type { Next } from "hono";
 import type { ApiContext } from "../http/context.ts";
 import { ProblemError } from "../http/answers/problem.ts";
-import { isText, rawPath } from "../http/input/path.ts";
+import { isText, originOf, rawPath } from "../http/input/path.ts";
 
 /** Methods that change nothing. */
 export const reading = new Set(["GET", "HEAD", "OPTIONS"]);
@@ -48,17 +48,17 @@ function whyForeign(c: ApiContext): string {
 
 /** 400 for a request addressed to a name this API does not answer to. */
 export function hostGuard(rule: HostRule | undefined) {
-  // Most requests have the same one, and to parse an address takes as long as to find its route.
+  // Most requests have the same one, and parsing an address takes as long as finding its route.
   let allowed: string | undefined;
   return (c: ApiContext, next: Next): Promise<void> => {
-    const host = c.req.header("host");
-    if (host !== undefined && host === allowed) return next();
+    const origin = originOf(c);
+    if (origin === allowed) return next();
     if (!allowsHost(rule, new URL(c.req.url).hostname))
       throw new ProblemError(
         "malformed_request",
         "This API does not answer to the name in the Host header; ALLOWED_HOSTS adds names besides localhost",
       );
-    allowed = host;
+    allowed = origin;
     return next();
   };
 }

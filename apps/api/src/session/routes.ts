@@ -120,7 +120,7 @@ const open = route(
       token_id === undefined ? undefined : await openSession({ ...deps, ...own }, { tenant, token_id }, had);
     if (!holder || token_id === undefined || !opened) {
       spendAttempt(deps, networkOf(c));
-      // The same for every reason, so that no guess is told how far it came.
+      // One answer for all reasons: it must not help guess a token.
       throw unauthorized("This is not a token that can sign in here");
     }
     if (had !== undefined) authenticator.forgetSession(had);

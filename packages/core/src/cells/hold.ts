@@ -44,7 +44,7 @@ export async function holdUntilStill({ database }: Cell, tenant: string, patienc
         `${running} jobs of ${tenant} still run after ${Math.round(waited_ms / 1_000)} s: cancel them, or allow more time`,
       );
     await pause(look_ms);
-    // A queue that has come, or that somebody resumed.
+    // A queue may be new, or someone resumed it.
     await execute({ text: hold, params: [tenant] });
   }
 }

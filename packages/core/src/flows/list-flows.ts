@@ -51,6 +51,7 @@ export async function findFlow(deps: Pick<Deps, "database">, tenant: string, id:
   return row && showFlow(row);
 }
 
+// Of one flow, `from` and `below` are its id; in a list `below` is no part of the page.
 const text = composed(
   "flows/list",
   ["tenant", "below", "flows_max", "from"],

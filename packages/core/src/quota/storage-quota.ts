@@ -35,7 +35,7 @@ const tenants_max = 10_000;
 /** In one look. */
 const looked_at_max = 1_000;
 
-/** How much so many of a tenant's jobs take up. */
+/** A number of a tenant's jobs, and the bytes they take up. */
 type Sizes = { jobs: number; bytes: number };
 const nothing: Sizes = { jobs: 0, bytes: 0 };
 

@@ -19,7 +19,7 @@ const over = (resolution: keyof typeof keptSince) => `ARRAY(
  * statement, so a reader sees each figure once.
  *
  * @example
- * while ((await foldMinutes(deps, 500)) === 500);
+ * while ((await foldMinutes(deps, 500)) >= 500);
  */
 export async function foldMinutes(deps: Pick<Deps, "database">, rows_max: number): Promise<number> {
   const [row] = await executeOn(deps.database)<{ folded: number }>({ text: folding, params: [rows_max] });

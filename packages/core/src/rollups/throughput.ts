@@ -26,8 +26,9 @@ export async function readThroughput(
     succeeded: zeros(),
     failed: zeros(),
   }));
+  const byQueue = new Map(items.map((item) => [item.queue, item]));
   for (const row of rows) {
-    const item = items.find(({ queue }) => queue === row.queue);
+    const item = byQueue.get(row.queue);
     if (!item || row.bucket === null || row.bucket >= steps) continue;
     for (const sum of ["submitted", "succeeded", "failed"] as const)
       item[sum][row.bucket] = (item[sum][row.bucket] ?? 0) + row[sum];

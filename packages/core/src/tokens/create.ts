@@ -65,7 +65,7 @@ export async function makeToken(
   return { ...answer, made: answer.made ? { token, row: rowMade(answer.made) } : undefined };
 }
 
-// The expired tokens of the tenant are of no more use, and go. Not those that somebody has locked, as when their use is noted:
+// Expired tokens of the tenant are deleted, except those that another transaction has locked, as when their use is noted:
 // two that delete many in different orders would wait for each other. A tenant may have as many valid ones as its list shows, so that
 // none can hide. Two simultaneous callers may exceed it by one, which does no harm. The row of the replaced one is locked, so that of two
 // simultaneous rotations the second sees what the first did: only the row itself is read again after the wait.

@@ -58,7 +58,7 @@ export type Stream = {
 const unbuffered = { "x-accel-buffering": "no" };
 
 export function answerStream(c: ApiContext, { body, content_type }: Stream): Response {
-  // Whoever asks for the head alone reads nothing of it.
+  // A HEAD request has no body.
   if (c.req.method === "HEAD") void body.cancel();
   const sent = c.req.method === "HEAD" ? null : body;
   return answerText(c.get("request_id"), 200, sent, content_type, { ...unbuffered, ...c.get("limit_headers") });

@@ -11,7 +11,7 @@ export type Delivery = {
 };
 
 /**
- * Whether there is somebody to answer. A request from within the app goes with the connection of the one that asks.
+ * Whether the caller still waits for the answer. A request that the app makes to itself ends with the request that made it.
  *
  * @example
  * const delivery = createDelivery(c, authenticator.watch);

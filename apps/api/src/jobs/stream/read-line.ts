@@ -12,7 +12,7 @@ export type Item = {
   submission?: Submission & { idempotency_key: string };
   outcome?: EnqueueOutcome;
   thrown?: unknown;
-  /** What was thrown ends the stream: nobody knows whether the line was stored, or nothing can be. */
+  /** What was thrown ends the stream: the line may have been stored, or no line can be. */
   ends?: boolean;
 };
 

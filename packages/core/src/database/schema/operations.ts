@@ -30,7 +30,7 @@ export const operations = atlasqueue.table(
     filter: json<ReplayFilter & JobsFilter & { error?: string }>().notNull(),
     /** A JSON merge patch of each replayed payload. */
     patch: json<JsonObject>(),
-    /** The bound on each patched payload, as it was where the replay was asked for: any process carries it on. */
+    /** The most bytes of a patched payload, by the settings of the API that took the request. */
     payload_bytes_max: integer().notNull(),
     /** Jobs a second. */
     rate: doublePrecision(),

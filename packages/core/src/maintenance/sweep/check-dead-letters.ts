@@ -25,8 +25,9 @@ export function createDeadLetterCheck(deps: LoopDeps): (newest_dead: Date | null
     const newest = newest_dead?.getTime();
     if (newest === undefined && performance.now() - empty_at < empty_look_ms) return;
     const list = await deps.signal.deadLetters.look();
-    empty_at = newest === undefined && list.length === 0 ? performance.now() : -Infinity;
-    if (empty_at > 0) return;
+    const is_empty = newest === undefined && list.length === 0;
+    empty_at = is_empty ? performance.now() : -Infinity;
+    if (is_empty) return;
     const missing = (await countJobs(deps, undefined)).dead - list.length;
     const lasts = missing !== 0 && missing === missing_before;
     missing_before = missing;
