@@ -10,6 +10,7 @@ import { startApi } from "../start-api.ts";
 
 const home = forFile(testDatabase);
 const other = forFile(testDatabase);
+const ndjson = "application/x-ndjson";
 const folder = mkdtempSync(join(tmpdir(), "cells-"));
 
 async function start(b_url = other.url) {
@@ -26,10 +27,11 @@ async function start(b_url = other.url) {
       method,
       headers: {
         ...(token && { authorization: `Bearer ${token}` }),
-        ...(body !== undefined && { "content-type": "application/json" }),
+        ...(body !== undefined && { "content-type": body instanceof ReadableStream ? ndjson : "application/json" }),
         "idempotency-key": `${Math.random()}`,
       },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(body instanceof ReadableStream && { body, duplex: "half" }),
+      ...(body !== undefined && !(body instanceof ReadableStream) && { body: JSON.stringify(body) }),
     });
 }
 
@@ -104,6 +106,27 @@ test("while a tenant is being moved it gets 503 with Retry-After, and others go 
   expect((await send("POST", "/v1/jobs", ours.token, job)).status).toBe(201);
   await mark(null);
   await eventually(async () => expect((await send("GET", "/v1/jobs", theirs.token)).status).toBe(200));
+});
+
+test("a stream that was opened before its tenant moved ends, and its later lines are stored in neither cell", async () => {
+  const send = await start();
+  const { tenant, token } = await tenantIn("b");
+  const lines = new TransformStream<string, string>();
+  const writer = lines.writable.getWriter();
+  const line = (n: number) => writer.write(`${JSON.stringify({ ...job, idempotency_key: `${tenant} ${n}` })}\n`);
+  const answered = send("POST", "/v1/jobs/stream", token, lines.readable.pipeThrough(new TextEncoderStream()));
+  await line(1);
+  await eventually(async () => expect(await countIn(other, "jobs", tenant)).toBe(1));
+  await home.database.sql`UPDATE atlasqueue.tenants SET cell = NULL WHERE tenant = ${tenant}`;
+  await eventually(async () => expect((await send("GET", "/v1/jobs", token)).status).toBe(200));
+  await eventually(async () =>
+    expect(await (await send("GET", "/v1/jobs", token)).json()).toMatchObject({ items: [] }),
+  );
+  await line(2);
+  const text = await (await answered).text();
+  expect(text).toContain("has moved to another cell");
+  expect([await countIn(home, "jobs", tenant), await countIn(other, "jobs", tenant)]).toEqual([0, 1]);
+  await writer.close().catch(() => {});
 });
 
 test("a cell that is down when the API starts is 503 for its tenants alone, and is served once it is up", async () => {

@@ -3,7 +3,7 @@ import { pause } from "@atlasqueue/core/internal";
 import { NoRoomError } from "@atlasqueue/core/internal/http";
 import type { Arriving } from "../../http/body/arriving.ts";
 import { createLineReader, type Line } from "../../http/body/lines.ts";
-import { ProblemError } from "../../http/answers/problem.ts";
+import { ProblemError, unavailable } from "../../http/answers/problem.ts";
 import { rateLimited } from "../../access/charge.ts";
 import type { RouteDeps } from "../../route/deps.ts";
 import { admitLines } from "./admit.ts";
@@ -132,6 +132,7 @@ async function answerBatch(
   const { deps, tenant, problemOf } = call;
   let items: Item[] = [];
   try {
+    await requireSameCell(deps, tenant);
     await deps.gate.hold(tenant, async (weigh) => {
       weigh(lines.reduce((sum, { bytes }) => sum + bytes.length, 0));
       items = lines.map((line) => readLine(line, call, weigh));
@@ -148,6 +149,12 @@ async function answerBatch(
     text += outcome ? takenOrRefused(line, outcome) : refused(line, problemOf(thrown));
   }
   return { text, lines: items.length };
+}
+
+/** A stream may be older than its tenant's move to another cell. Sent again, the lines that have no answer go there. */
+async function requireSameCell({ cellOf, submitter }: RouteDeps, tenant: string): Promise<void> {
+  if (cellOf && (await cellOf(tenant)).submitter !== submitter)
+    throw unavailable(`Tenant ${tenant} has moved to another cell; send the rest in a new stream`);
 }
 
 function tooLong(line: number, line_bytes_max: number): ProblemError {
