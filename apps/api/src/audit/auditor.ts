@@ -54,12 +54,7 @@ export function createAuditor(deps: Deps) {
   };
 }
 
-/**
- * Each act is kept by the auditor of its tenant's cell, wherever it is done.
- *
- * @example
- * const auditor = placedAuditor(core, (tenant) => auditorOf(tenant));
- */
+/** Each act is kept by the auditor of its tenant's cell, wherever it is done. */
 export function placedAuditor(deps: Deps, auditorOf: (tenant: string) => Promise<Auditor>): Auditor {
   const orLog = async (act: Act, work: (auditor: Auditor) => Promise<void>) => {
     const auditor = await auditorOf(act.tenant).catch((error: unknown) => lost(deps, act, error));
@@ -95,13 +90,7 @@ const entries: RateLimit = { limit: 10, period_ms: 60_000 };
 /** Tokens whose further calls are counted; the log has a line for each call. */
 const tokens_max = 10_000;
 
-/**
- * Bounds the entries about refused calls: the next entry that a token gets has the number of those it did not get.
- *
- * @example
- * const refusals = createRefusals();
- * const entry = refusals.entryOf(act);
- */
+/** Bounds the entries about refused calls: the next entry that a token gets has the number of those it did not get. */
 export function createRefusals(now?: () => number) {
   const draw = localPermits(now);
   const uncounted = new Map<string, number>();

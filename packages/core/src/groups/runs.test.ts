@@ -27,7 +27,7 @@ import { advanceOverdue } from "./overdue.ts";
 /** To run more by hand: `GROUP_SEEDS=50 pnpm test packages/core/src/groups/runs.test.ts`. */
 const seeds = Number(process.env["GROUP_SEEDS"] ?? 4);
 const groups = ["a", "b", "c", "d"];
-const jobs_per_group = 40;
+const jobs_per_group = 60;
 const workers = 3;
 const queue = { tenant: "default", queue: "default" };
 
