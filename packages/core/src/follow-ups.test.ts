@@ -4,7 +4,6 @@ import { engineHarness, main } from "../test/engine-harness.ts";
 import type { Sql } from "./database/connect.ts";
 import { createFollowUps, type FollowUps } from "./follow-ups.ts";
 import { retry } from "./jobs/retry.ts";
-import { markBlockedGroups } from "./groups/widen.ts";
 import { setLimits } from "./limits/set.ts";
 
 const unlimited = { concurrency: null, group_concurrency: null, rate: null, group_rate: null, fair_by: null };
@@ -74,12 +73,6 @@ test("when a queue lets more of a group run, every group with waiting jobs is lo
   const changed = await setLimits(deps, main, { ...unlimited, group_concurrency: 2 });
   expect(changed).toMatchObject({ groups_widened: true });
   expect(await overdue()).toHaveLength(0);
-  const first = await markBlockedGroups(deps, main, "", 1_000);
-  // A page, so that no statement takes long, however many groups there are.
-  expect((await overdue()).length).toBeLessThanOrEqual(1_000);
-  expect(await markBlockedGroups(deps, main, first ?? "", 1_000)).toBeUndefined();
-  expect(await overdue()).toHaveLength(1_100);
-  await deps.database.sql`UPDATE atlasqueue.job_groups SET overdue_at = NULL`;
   followUps.limitsChanged(main, changed);
   await eventually(async () =>
     expect(await deps.database.sql`SELECT FROM atlasqueue.jobs WHERE status = 'blocked'`).toHaveLength(0),

@@ -1,14 +1,12 @@
 import { createClaimCleaner } from "./lease/claim-cleaner.ts";
 import { isUnavailable } from "./database/errors.ts";
 import type { Deps, QueueRef } from "./deps.ts";
-import { advanceAllOverdue } from "./groups/overdue.ts";
-import { createGroupWidener } from "./groups/widen.ts";
 import { createPromoter } from "./maintenance/promote.ts";
 import { deadAmong } from "./dead-letters/among.ts";
 import { createDrainer } from "./outbox/drainer.ts";
 import { outboxHandlers } from "./outbox/handlers.ts";
 import { createRollups } from "./rollups/flush.ts";
-import { createMarks, offerIfMarked, pushMark } from "./limits/marks.ts";
+import { offerIfMarked, offerMark, pushMark } from "./limits/marks.ts";
 import { createWaker } from "./limits/wake.ts";
 import type { CancelledJob } from "./jobs/cancel.ts";
 import { announce, hint } from "./signal/announce.ts";
@@ -86,8 +84,6 @@ export type FollowUps = {
  * await followUps.settled([{ job: lease, became: "succeeded" }]);
  */
 export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
-  const widener = createGroupWidener(deps, () => advanceAllOverdue(deps));
-  const changeMark = createMarks(deps);
   const promoter = createPromoter(deps);
   const claims = createClaimCleaner(deps);
   const rollups = createRollups(deps);
@@ -209,13 +205,13 @@ export function createFollowUps(deps: Deps & { signal: Signal }): FollowUps {
     woken: (job) => track(announce(deps, [job])),
     noLongerDead: (ids) => track(noLongerDead(ids)),
     limitsChanged(queue, { groups_widened, marked }) {
-      void track(hint(deps.observe, "limits", () => changeMark(queue, marked)));
-      if (groups_widened) void track(widener.widened(queue));
+      // One without limits any more is signalled by the sweep.
+      if (marked) void track(hint(deps.observe, "limits", () => offerMark(deps, queue)));
+      if (groups_widened) void outbox.drain();
     },
     throttled: (queue, retry_in_ms) => waker.wakeIn(queue, retry_in_ms),
     idle,
     async stop() {
-      widener.stop();
       outbox.stop();
       promoter.stop();
       waker.stop();

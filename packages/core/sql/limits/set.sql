@@ -30,5 +30,9 @@ WITH before AS MATERIALIZED (
       concurrency = excluded.concurrency, rate_limit = excluded.rate_limit, rate_period_seconds = excluded.rate_period_seconds,
       group_rate_limit = excluded.group_rate_limit, group_rate_period_seconds = excluded.group_rate_period_seconds,
       group_concurrency = excluded.group_concurrency, fair_by = excluded.fair_by
+  ), widened AS (
+    INSERT INTO atlasqueue.outbox (kind, tenant, payload) SELECT 'groups_widened', $1, jsonb_build_object('queue', $2::text)
+    WHERE coalesce(nullif($8, '')::int, 1) > coalesce((SELECT group_concurrency FROM before), 1)
+    RETURNING id
   )
-  SELECT coalesce(nullif($8, '')::int, 1) > coalesce((SELECT group_concurrency FROM before), 1) AS groups_widened;
+  SELECT EXISTS (SELECT FROM widened) AS groups_widened;

@@ -1,10 +1,10 @@
 import { queueLimits } from "@atlasqueue/contract";
 import { expect, test } from "vitest";
+import { markWidened } from "../../test/advance.ts";
 import { engineHarness, main } from "../../test/engine-harness.ts";
 import { countDrift } from "../counts/drift.ts";
 import { setLimits } from "../limits/set.ts";
 import { advanceAllOverdue, advanceOverdue } from "./overdue.ts";
-import { markBlockedGroups } from "./widen.ts";
 
 const { deps, add, addMany, statuses, finish } = engineHarness({ group: "g" });
 const dueNow = () =>
@@ -35,7 +35,7 @@ test("a group whose next job was locked when it should have gone is overdue, and
 test("a group that another transaction holds is left out, and holds up no other", async () => {
   await add(...["a", "b"].flatMap((group) => [{ group }, { group }]));
   await setLimits(deps, main, queueLimits.parse({ group_concurrency: 2 }));
-  await markBlockedGroups(deps, main, "", 10);
+  await markWidened(deps);
   await deps.database.sql.begin(async (stranger) => {
     await stranger`SELECT FROM atlasqueue.job_groups WHERE group_key = 'a' FOR UPDATE`;
     expect(await advanceOverdue(deps, 10)).toMatchObject({ groups: 1, ready: { length: 1 } });
@@ -56,7 +56,7 @@ test("a page has a share for each tenant", async () => {
 test("where thousands of a group may run, they go in several statements, and those added meanwhile come last", async () => {
   await addMany(4_001);
   await setLimits(deps, main, queueLimits.parse({ group_concurrency: 4_000 }));
-  await markBlockedGroups(deps, main, "", 10);
+  await markWidened(deps);
   expect((await advanceOverdue(deps, 10)).ready).toHaveLength(2_000);
   const [last] = await add({});
   expect([await statuses(last), await overdue()]).toEqual([["blocked"], 1]);

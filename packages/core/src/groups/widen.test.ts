@@ -1,84 +1,53 @@
-import { eventually } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
-import { engineHarness, main, tenant } from "../../test/engine-harness.ts";
-import { createGroupWidener } from "./widen.ts";
+import { markWidened } from "../../test/advance.ts";
+import { engineHarness, main } from "../../test/engine-harness.ts";
+import { setLimits } from "../limits/set.ts";
+import { drainPage, type Handlers } from "../outbox/drain-page.ts";
+import { widenGroups } from "./widen.ts";
 
 const { deps, add } = engineHarness();
-
-/** A widener whose looks at overdue groups wait until they are let go, one at a time. */
-function heldWidener() {
-  const waiting: (() => void)[] = [];
-  const widener = createGroupWidener(deps, () => new Promise<void>((resolve) => waiting.push(resolve)));
-  return {
-    widener,
-    /** The passes that were asked for. */
-    passes: () => waiting.length,
-    async letGo(nth: number): Promise<void> {
-      await eventually(() => expect(waiting.length).toBeGreaterThanOrEqual(nth));
-      waiting[nth - 1]?.();
-    },
-  };
-}
-const overdue = async () => {
-  const rows = await deps.database.sql<{ queue: string }[]>`
-    SELECT queue FROM atlasqueue.job_groups WHERE overdue_at IS NOT NULL ORDER BY queue`;
-  return rows.map(({ queue }) => queue).join("");
+const unlimited = { concurrency: null, group_concurrency: null, rate: null, group_rate: null, fair_by: null };
+const widen = (queue: string, group_concurrency: number) =>
+  setLimits(deps, { ...main, queue }, { ...unlimited, group_concurrency });
+const handlers: Handlers = {
+  groups_widened: { version: 1, handle: (execute, rows) => widenGroups(execute, rows, async () => {}) },
 };
-const twoOfEach = (...queues: string[]) =>
-  add(
-    ...queues.flatMap((queue) => [
-      { queue, group: "g" },
-      { queue, group: "g" },
-    ]),
-  );
-const of = (queue: string) => ({ tenant, queue });
+const left = () => deps.database.sql<{ payload: unknown }[]>`SELECT payload FROM atlasqueue.outbox ORDER BY id`;
+const overdue = async () => {
+  const rows = await deps.database.sql<{ queue: string; groups: number }[]>`
+    SELECT queue, count(*)::int AS groups FROM atlasqueue.job_groups WHERE overdue_at IS NOT NULL GROUP BY queue ORDER BY queue`;
+  return Object.fromEntries(rows.map(({ queue, groups }) => [queue, groups]));
+};
 
-test("however often a queue is widened meanwhile, its groups are gone through once more", async () => {
-  await twoOfEach(main.queue);
-  const { widener, passes, letGo } = heldWidener();
-  const first = widener.widened(main);
-  await eventually(() => expect(passes()).toBe(1));
-  await Promise.all(Array.from({ length: 50 }, () => widener.widened(main)));
-  await letGo(1);
-  await letGo(2);
-  await first;
-  expect([passes(), await overdue()]).toEqual([2, main.queue]);
+test("a queue's groups are looked at a page at a time, and those of the tenant's other queues afterwards", async () => {
+  const groups = Array.from({ length: 1_200 }, (_, at) => ({ queue: "a", group: `g${at}` }));
+  await add(...groups, ...groups.slice(0, 1_100), { queue: "b", group: "g" }, { queue: "b", group: "g" });
+  await widen("a", 2);
+  await widen("b", 2);
+  await drainPage(deps, handlers, 500);
+  expect((await overdue()).a).toBeLessThanOrEqual(1_000);
+  expect(await left()).toMatchObject([{ payload: { queue: "a", after: expect.any(String) } }, { payload: { queue: "b" } }]);
+  // It begins anew once it has come to the end, as the second may have been meant for groups that were passed.
+  await widen("a", 3);
+  await drainPage(deps, handlers, 500);
+  expect([await overdue(), (await left()).length]).toEqual([{ a: 1_100 }, 2]);
+  await markWidened(deps);
+  expect([await overdue(), await left()]).toEqual([{ a: 1_100, b: 1 }, []]);
 });
 
-test("a tenant's queues are gone through one after another, beside those of others", async () => {
-  await twoOfEach("a", "b");
-  const { widener, passes, letGo } = heldWidener();
-  const first = widener.widened(of("a"));
-  await eventually(() => expect(passes()).toBe(1));
-  await widener.widened(of("b"));
-  const others = widener.widened({ tenant: "other", queue: "a" });
-  await letGo(2);
-  await others;
-  expect(await overdue()).toBe("a");
-  await letGo(1);
-  await letGo(3);
-  await first;
-  expect(await overdue()).toBe("ab");
-});
-
-test("one that fails keeps none of the next from being gone through", async () => {
-  await twoOfEach("a", "b");
-  const failing = Promise.withResolvers<never>();
-  let passes = 0;
-  const widener = createGroupWidener(deps, () => ((passes += 1) === 1 ? failing.promise : Promise.resolve()));
-  const first = widener.widened(of("a"));
-  await eventually(() => expect(passes).toBe(1));
-  await widener.widened(of("b"));
-  failing.reject(new Error("away"));
-  await expect(first).rejects.toThrow("away");
-  expect(await overdue()).toBe("ab");
+test("of several that wait for the same queue, one is enough, and a lower number is none", async () => {
+  for (const number of [2, 3, 4, 1]) await widen("a", number);
+  expect(await left()).toHaveLength(3);
+  await drainPage(deps, handlers, 500);
+  expect(await left()).toEqual([]);
 });
 
 test("a group that another transaction holds is passed over, and holds up no other", async () => {
   await add(...["a", "a", "b", "b"].map((group) => ({ group })));
+  await widen(main.queue, 2);
   await deps.database.sql.begin(async (stranger) => {
     await stranger`SELECT FROM atlasqueue.job_groups WHERE group_key = 'a' FOR UPDATE`;
-    await createGroupWidener(deps, () => Promise.resolve()).widened(main);
+    await markWidened(deps);
   });
   expect(await deps.database.sql`SELECT group_key FROM atlasqueue.job_groups WHERE overdue_at IS NOT NULL`).toEqual([
     { group_key: "b" },

@@ -1,52 +1,35 @@
 import { composed } from "../database/composed.ts";
-import { executeOn } from "../database/statement.ts";
-import type { Deps, QueueRef } from "../deps.ts";
-import { createQueueLines } from "../queues/queue-lines.ts";
+import type { Execute } from "../database/statement.ts";
+import type { Handled, OutboxRow } from "../outbox/drain-page.ts";
 
 /** Groups of a queue looked at in one statement. */
 const page_groups = 1_000;
 
 /**
- * Has the groups of queues looked at when more of their jobs may run at once, a page at a time, with `advance` after each.
- * A queue is gone through once at a time, and once more if it was widened again meanwhile; those of a tenant one after
- * another. Otherwise a tenant that changes a limit over and over would have all groups looked at for each change.
- *
- * @example
- * const widener = createGroupWidener(deps, () => advanceAllOverdue(deps));
- * await widener.widened({ tenant: "default", queue: "mail" });
+ * More jobs of the groups of some queues may run at once: their groups with blocked jobs are overdue from now on, and
+ * `advance`, which is called after the commit, lets the jobs through. Of each tenant a page of one queue's groups is looked
+ * at; the row goes on from there (`after`). A group that another transaction holds is passed over: it lets more through
+ * when its next job finishes.
  */
-export function createGroupWidener(deps: Pick<Deps, "database">, advance: () => Promise<unknown>) {
-  let stopped = false;
-  return {
-    /** Resolves when its groups, and all that wait in its line, were looked at; at once if somebody else waits for that. */
-    widened: createQueueLines(async (queue) => {
-      for (let after: string | undefined = ""; after !== undefined && !stopped;) {
-        after = await markBlockedGroups(deps, queue, after, page_groups);
-        await advance();
-      }
-    }),
-    /** Ends it after the page that is under way: the groups catch up when their next job finishes. */
-    stop: () => void (stopped = true),
-  };
+export async function widenGroups(
+  execute: Execute,
+  rows: readonly OutboxRow[],
+  advance: () => Promise<void>,
+): Promise<Handled> {
+  const again: OutboxRow[] = [];
+  for (const [tenant, own] of Map.groupBy(rows, (row) => row.tenant)) {
+    const [row, ...others] = own as [OutboxRow, ...OutboxRow[]];
+    const { queue, after } = placeOf(row);
+    const params = [tenant, queue, after ?? "", page_groups];
+    const [page] = await execute<{ last: string | null; groups: number }>({ text: mark, params });
+    if (page?.groups === page_groups) again.push({ ...row, payload: { ...row.payload, after: page.last } });
+    // One that begins now stands for all that the same queue has by now.
+    again.push(...others.filter((other) => after !== undefined || placeOf(other).queue !== queue));
+  }
+  return { again, committed: advance };
 }
 
-/**
- * Mark one page of a queue's groups with blocked jobs as overdue, as more of these may go now. Returns the last group of the page, for the next one; undefined at the end. Groups left unmarked, because a
- * process died between two pages or another transaction held them, let more through when their next job finishes.
- *
- * @example
- * const last = await markBlockedGroups(deps, { tenant: "default", queue: "mail" }, "", 1_000);
- */
-export async function markBlockedGroups(
-  deps: Pick<Deps, "database">,
-  { tenant, queue }: QueueRef,
-  after: string,
-  groups_max: number,
-): Promise<string | undefined> {
-  const params = [tenant, queue, after, groups_max];
-  const [row] = await executeOn(deps.database)<{ last: string | null; groups: number }>({ text: mark, params });
-  return row && row.groups === groups_max ? (row.last ?? undefined) : undefined;
-}
+const placeOf = ({ payload }: OutboxRow) => payload as { queue: string; after?: string };
 
 const mark = composed(
   "groups/mark-blocked",

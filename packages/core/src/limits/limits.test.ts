@@ -5,8 +5,8 @@ import { advanceOverdue } from "../groups/overdue.ts";
 import { claim, claimReady } from "../lease/claim.ts";
 import { complete } from "../settle/settle.ts";
 import { enqueue } from "../submit/enqueue.ts";
-import { markBlockedGroups } from "../groups/widen.ts";
 import { setLimits } from "./set.ts";
+import { markWidened } from "../../test/advance.ts";
 import { claimer, engineHarness, main } from "../../test/engine-harness.ts";
 
 const { deps } = engineHarness();
@@ -78,7 +78,7 @@ test("a lease has its full time, however long the claim waited for the queue", a
 test("several of a group run at once when the queue allows it, and fewer again when it does not", async () => {
   const ids = await add(5, { group: "g" });
   expect(await limit({ group_concurrency: 3 })).toEqual({ groups_widened: true, marked: false });
-  expect(await markBlockedGroups(deps, main, "", 10)).toBeUndefined();
+  await markWidened(deps);
   expect((await advanceOverdue(deps, 100)).ready.map(({ id }) => id)).toEqual(ids.slice(1, 3));
   const leases = await claim(deps, ids, claimer);
   expect(leases.map(({ id }) => id)).toEqual(ids.slice(0, 3));

@@ -5,7 +5,7 @@ import { idleTxTimeout, sentTogether } from "../database/transaction.ts";
 import type { Deps, QueueRef } from "../deps.ts";
 
 /**
- * What changed for waiting jobs: `groups_widened` when more jobs of a group may run at once, see `createGroupWidener`;
+ * What changed for waiting jobs: `groups_widened` when more jobs of a group may run at once, see `widenGroups`;
  * `marked` when the queue has limits or turns now, and so a mark in Redis.
  */
 export type LimitsSet = { groups_widened: boolean; marked: boolean };
@@ -83,6 +83,10 @@ const text = composed(
       concurrency = excluded.concurrency, rate_limit = excluded.rate_limit, rate_period_seconds = excluded.rate_period_seconds,
       group_rate_limit = excluded.group_rate_limit, group_rate_period_seconds = excluded.group_rate_period_seconds,
       group_concurrency = excluded.group_concurrency, fair_by = excluded.fair_by
+  ), widened AS (
+    INSERT INTO atlasqueue.outbox (kind, tenant, payload) SELECT 'groups_widened', $1, jsonb_build_object('queue', $2::text)
+    WHERE coalesce(${integer(8)}, 1) > coalesce((SELECT group_concurrency FROM before), 1)
+    RETURNING id
   )
-  SELECT coalesce(${integer(8)}, 1) > coalesce((SELECT group_concurrency FROM before), 1) AS groups_widened`,
+  SELECT EXISTS (SELECT FROM widened) AS groups_widened`,
 );

@@ -1,6 +1,8 @@
 import type { Deps } from "../deps.ts";
 import { closeEdges } from "../flows/close-edges.ts";
 import { releaseChildren, type Released } from "../flows/release-children.ts";
+import { advanceAllOverdue } from "../groups/overdue.ts";
+import { widenGroups } from "../groups/widen.ts";
 import type { OfType } from "../rollups/tally.ts";
 import { announce, hint } from "../signal/announce.ts";
 import type { Signal } from "../signal/signal.ts";
@@ -18,6 +20,7 @@ export type HandlerDeps = Deps & {
  * What acts on each kind of row. `parent_ended`: a job ended or started anew, and the jobs that wait for it must learn of
  * it. `recheck_child`: something that a job waited for is over. `admit`: a job came with another transaction, and is to get its keys and its place in its
  * group. `submitted`: jobs came with another transaction that ask for neither, and are to be counted in the figures.
+ * `groups_widened`: more jobs of the groups of a queue may run at once.
  */
 export function outboxHandlers(deps: HandlerDeps): Handlers {
   const released = async ({ ready, cancelled }: Released): Promise<void> => {
@@ -30,6 +33,10 @@ export function outboxHandlers(deps: HandlerDeps): Handlers {
     parent_ended: { version: 1, handle: closeEdges },
     recheck_child: { version: 1, handle: (execute, rows) => releaseChildren(deps, execute, rows, released) },
     admit: { version: 1, handle: (execute, rows, is_alone) => admit(deps, execute, { rows, is_alone }, deps.admitted) },
+    groups_widened: {
+      version: 1,
+      handle: (execute, rows) => widenGroups(execute, rows, () => advanceAllOverdue(deps)),
+    },
     submitted: {
       version: 1,
       handle: async (_execute, rows) => ({

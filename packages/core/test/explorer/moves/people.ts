@@ -9,11 +9,11 @@ import { cancel } from "../../../src/jobs/cancel.ts";
 import { deleteFinished } from "../../../src/jobs/delete.ts";
 import { editAndRetry } from "../../../src/jobs/edit-and-retry.ts";
 import { retry } from "../../../src/jobs/retry.ts";
-import { markBlockedGroups } from "../../../src/groups/widen.ts";
 import { setLimits } from "../../../src/limits/set.ts";
 import { pauseQueue, resumeQueue } from "../../../src/queues/pause.ts";
 import { memorySignal } from "../../../src/signal/memory/signal.ts";
 import { sendSignal } from "../../../src/steps/signal.ts";
+import { markBlocked } from "../../advance.ts";
 import { anybody, statesOf, type World } from "../world.ts";
 import { mayBeLate, nothingFollows, ofMany, ofOne, type Moves } from "./move.ts";
 
@@ -106,6 +106,6 @@ export const peopleMoves: Moves = {
     },
   }),
   ...ofMany({
-    "mark blocked groups": ({ tenant }, deps) => markBlockedGroups(deps, { tenant, queue: "q" }, "", 100),
+    "mark blocked groups": ({ tenant }, deps) => markBlocked(deps, { tenant, queue: "q" }),
   }),
 };

@@ -5,7 +5,6 @@ import { replay } from "../../../src/dead-letters/replay.ts";
 import { cancel } from "../../../src/jobs/cancel.ts";
 import { deleteFinished } from "../../../src/jobs/delete.ts";
 import { retry } from "../../../src/jobs/retry.ts";
-import { markBlockedGroups } from "../../../src/groups/widen.ts";
 import { setLimits } from "../../../src/limits/set.ts";
 import { pauseQueue, resumeQueue } from "../../../src/queues/pause.ts";
 import { memorySignal } from "../../../src/signal/memory/signal.ts";
@@ -14,6 +13,7 @@ import { countFromNow, hasMark } from "../rates.ts";
 import * as deciding from "../deciding.ts";
 import { idsOf, tenant, type Real } from "../real.ts";
 import { queueOf, type Model, type ModelQueue } from "../state.ts";
+import { markWidened } from "../../advance.ts";
 import * as upkeep from "../upkeep.ts";
 import { type Act, queues, one, jobsIn } from "./choices.ts";
 
@@ -32,7 +32,7 @@ async function limit(model: Model, real: Real, queue: string, change: Partial<Mo
   expect(groups_widened).toBe((group_concurrency ?? 1) > (before.group_concurrency ?? 1));
   if (!groups_widened) return;
   upkeep.markBlockedGroups(model, queue);
-  await markBlockedGroups(real.deps, { tenant, queue }, "", 100);
+  await markWidened(real.deps);
 }
 
 const rates = [null, { limit: 1, period_seconds: 10 }, { limit: 3, period_seconds: 40 }];
