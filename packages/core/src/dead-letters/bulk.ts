@@ -20,8 +20,6 @@ export type BulkOutcome = { matched: number; changed: number; complete?: boolean
 /** How long a call spends changing, and then counting what is left. */
 const change_ms_max = 4_000;
 const count_ms_max = 2_000;
-/** Ids taken out of the Redis list together, as each removal goes over it from its old end. */
-const unlisted_max = 5_000;
 
 /**
  * Replay the dead letters a filter matches, each step in its own transaction, and signal them. Bounded in time, so a
@@ -33,14 +31,18 @@ const unlisted_max = 5_000;
 export function replayAll(deps: BulkDeps, filter: DeadFilter, options: BulkOptions): Promise<BulkOutcome> {
   return changeAll(deps, filter, options, async (page) => {
     const step = await replay(deps, page);
-    if (step.ids.length > 0) await deps.followUps.retried({ ready: step.ready, were_dead: [] });
+    if (step.ids.length > 0) await deps.followUps.retried({ ready: step.ready, were_dead: step.ids });
     return step;
   });
 }
 
 /** Remove the dead letters a filter matches, as `replayAll` replays them. */
 export function purgeAll(deps: BulkDeps, filter: DeadFilter, options: BulkOptions): Promise<BulkOutcome> {
-  return changeAll(deps, filter, options, (page) => purge(deps, page));
+  return changeAll(deps, filter, options, async (page) => {
+    const step = await purge(deps, page);
+    await deps.followUps.noLongerDead(step.ids);
+    return step;
+  });
 }
 
 /** One step over a page. */
@@ -58,20 +60,15 @@ async function changeAll(
   let page = dry_run ? counted.page : dead;
   let found = 0;
   let changed = 0;
-  const unlisted: string[] = [];
   try {
     while (page && performance.now() < end && !stop?.aborted) {
       const step = await change(page);
       found += step.found;
       changed += step.ids.length;
-      unlisted.push(...step.ids);
       page = pageAfter(page, step.reached);
-      if (unlisted.length >= unlisted_max) await deps.followUps.noLongerDead(unlisted.splice(0));
     }
   } catch (error) {
     throw changed > 0 ? afterAPart(error) : error;
-  } finally {
-    await deps.followUps.noLongerDead(unlisted);
   }
   const by = performance.now() + (stop?.aborted ? 0 : count_ms_max);
   const left = await countDead(deps, page, by).catch(afterSome(changed > 0));

@@ -5,7 +5,7 @@ import type { Deps } from "../deps.ts";
 import { type FollowUps, createFollowUps } from "../follow-ups.ts";
 import type { Signal } from "../signal/signal.ts";
 import { replayAll } from "../dead-letters/bulk.ts";
-import { carryOnOperations } from "./carry-on.ts";
+import { carryOnOperations } from "./step.ts";
 
 const world = replayWorld();
 const { dead, start, step, runOperation, look, statuses } = world;

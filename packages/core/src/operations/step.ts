@@ -3,7 +3,7 @@ import type { OperationCursor, OperationRow } from "../database/schema/index.ts"
 import { executeOn } from "../database/statement.ts";
 import { inTransaction, stalledTxTimeout, idleTxTimeout } from "../database/transaction.ts";
 import type { Deps } from "../deps.ts";
-import type { Changed } from "../jobs/bulk.ts";
+import { follow, type BulkDeps, type Changed } from "../jobs/bulk.ts";
 import type { AtlasEvent } from "../observe/events.ts";
 import { pageOfOperation, type OperationPage } from "./page.ts";
 import { dueAt } from "./rows.ts";
@@ -17,6 +17,19 @@ const passesMax = ({ kind }: OperationRow) => (kind === "retry" ? 1 : 3);
 export type OperationTurn = { tenant: string };
 /** Called after the commit. */
 export type OnChanged = (changed: Changed) => Promise<void>;
+
+/**
+ * Carries on with the operations of all tenants, page by page until none is due, or the page under way when stopped. The
+ * tenants take turns, as `turn` remembers from one call to the next. Two processes at once do pages of different
+ * operations. Rejects when a page fails; what was changed until then is followed up.
+ * See decisions/2026-11-28-operations.md.
+ *
+ * @example
+ * await carryOnOperations({ database, observe, followUps }, stop);
+ */
+export async function carryOnOperations(deps: BulkDeps, stop: AbortSignal, turn?: OperationTurn): Promise<void> {
+  while (!stop.aborted && (await stepOperation(deps, (changed) => follow(deps, changed), turn)));
+}
 
 /**
  * One page of an operation that is due, of the tenant whose turn it is, in one transaction: its row is locked, unless

@@ -50,9 +50,6 @@ export const nonceKey = (keys: SignalKeys) => `${keys.jobs}:nonce`;
 /** A rate limit's bucket. */
 export const permitsKey = (keys: SignalKeys, name: string) => `${keys.jobs}:permits:${name}`;
 export const deadLetterMembersKey = (keys: SignalKeys) => `${together(keys, keys.deadLetters)}:members`;
-/** What one call is about to take out of the list of dead letters. */
-export const deadLetterLeavingKey = (keys: SignalKeys, call: string) =>
-  `${together(keys, keys.deadLetters)}:leaving:${call}`;
 export const deadLetterCursorKey = (keys: SignalKeys) => `${together(keys, keys.deadLetters)}:cursor`;
 export const noticeChannel = (keys: SignalKeys, topic: Topic) => `${keys.jobs}:notices:${topic}`;
 /** The workers of a tenant, by their ids. */

@@ -1,6 +1,6 @@
 import { foldAll } from "../../counts/fold.ts";
 import { refreshStatistics, staleTables } from "../../database/server/refresh-statistics.ts";
-import { carryOnOperations } from "../../operations/carry-on.ts";
+import { carryOnOperations } from "../../operations/step.ts";
 import { advanceAllOverdue } from "../../groups/overdue.ts";
 import { type DueSummary } from "../due-summary.ts";
 import { createDueRound } from "../due-round.ts";

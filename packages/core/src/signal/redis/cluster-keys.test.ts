@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import {
   deadLetterCursorKey,
-  deadLetterLeavingKey,
   deadLetterMembersKey,
   defaultKeys,
   queueKeys,
@@ -21,7 +20,7 @@ test("the keys that one script names share a slot", () => {
     const { list, priorities, overflow } = queueKeys(keys, ref);
     expect(slotsOf(list, priorities, overflow)).toBe(1);
   }
-  const dead = [deadLetterMembersKey(keys), deadLetterLeavingKey(keys, "call"), deadLetterCursorKey(keys)];
+  const dead = [deadLetterMembersKey(keys), deadLetterCursorKey(keys)];
   expect(slotsOf(defaultKeys.deadLetters, ...dead)).toBe(1);
   expect(slotsOf(workersKey(keys, "default"), workersKey(keys, "acme"))).toBe(1);
 });

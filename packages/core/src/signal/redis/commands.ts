@@ -10,14 +10,7 @@ export type ScriptedRedis = Redis & {
   signalTake(list: string, priorities: string, ids_max: number): Promise<string[]>;
   deadLettersAdd(list: string, members: string, ...ids: Words): Promise<number>;
   deadLettersCarryOn(list: string, members: string, cursor: string, ...words: Words): Promise<number>;
-  deadLettersNoteLeaving(leaving: string, members: string, ...ids: Words): Promise<number>;
-  deadLettersRemoveLeaving(
-    list: string,
-    members: string,
-    leaving: string,
-    from_right: number,
-    ids_max: number,
-  ): Promise<[removed: number, looked_at: number]>;
+  deadLettersRemoveFrom(list: string, members: string, ...words: Words): Promise<[removed: number, looked_at: number]>;
   deadLettersRemove(list: string, members: string, ...ids: Words): Promise<number>;
   permitsDraw(bucket: string, limit: number, period_us: number, ...costs: number[]): Promise<number[]>;
   workersAnnounce(workers: string, ...words: Words): Promise<number>;

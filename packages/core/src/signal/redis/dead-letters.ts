@@ -1,5 +1,4 @@
-import { randomUUID } from "node:crypto";
-import { deadLetterCursorKey, deadLetterLeavingKey, deadLetterMembersKey, type SignalKeys } from "../keys.ts";
+import { deadLetterCursorKey, deadLetterMembersKey, type SignalKeys } from "../keys.ts";
 import type { Available } from "./available.ts";
 import type { ScriptedRedis } from "./commands.ts";
 import type { DeadLetterList } from "../signal.ts";
@@ -10,26 +9,19 @@ export function redisDeadLetters(redis: ScriptedRedis, keys: SignalKeys, availab
   const members = deadLetterMembersKey(keys);
   const cursor = deadLetterCursorKey(keys);
 
-  /** Goes over the list once from its old end, where those leaving are, a stretch at a time. */
+  /** Goes over the list from its old end, where those leaving are, a stretch at a time, until none is left. */
   const removeMany = async (ids: readonly string[]): Promise<number> => {
-    const leaving = deadLetterLeavingKey(keys, randomUUID());
-    const noted = await inParts(ids, added_max, (part) =>
-      available(list, () => redis.deadLettersNoteLeaving(leaving, members, ...part)),
-    );
     let removed = 0;
-    for (let pass = 0; pass < passes_max && removed < noted; pass += 1) {
-      let kept = 0;
-      for (let more = true; more && removed < noted;) {
+    for (let pass = 0; pass < passes_max; pass += 1)
+      for (let kept = 0, more = true; more;) {
         const from = kept;
         const [gone, seen] = await available(list, () =>
-          redis.deadLettersRemoveLeaving(list, members, leaving, from, stretch_ids_max),
+          redis.deadLettersRemoveFrom(list, members, from, stretch_ids_max, ...ids),
         );
         removed += gone;
         kept += seen - gone;
         more = seen > 0;
       }
-    }
-    if (noted > 0) await available(list, () => redis.del(leaving));
     return removed;
   };
 
@@ -41,7 +33,7 @@ export function redisDeadLetters(redis: ScriptedRedis, keys: SignalKeys, availab
         ? ids.length === 0
           ? Promise.resolve(0)
           : available(list, () => redis.deadLettersRemove(list, members, ...ids))
-        : removeMany(ids),
+        : inParts(ids, added_max, removeMany),
     page: (offset, ids_max) => available(list, () => redis.lrange(list, offset, offset + ids_max - 1)),
     async look() {
       const [length, known, at] = await available(list, () =>

@@ -92,29 +92,20 @@ redis.call('SET', KEYS[3], ARGV[2])
 return added`;
 
 /**
- * KEYS: leaving, members. ARGV: ids. Notes those that are in the list. The note expires by itself, should we not come
- * back.
+ * KEYS: list, members. ARGV: how far from the right end, how many, ids. Takes those ids out of that stretch, and returns
+ * how many they were and how many it looked at: none when none of them is in the list. Each is marked in place, then all
+ * marks go in one pass from the right end: searching for each separately would read the list as many times.
  */
-const noteLeaving = `
-local known, noted = redis.call('SMISMEMBER', KEYS[2], unpack(ARGV)), 0
-for i = 1, #ARGV do
-  if known[i] == 1 then noted = noted + redis.call('SADD', KEYS[1], ARGV[i]) end
+const removeFrom = `
+local known, leaving, gone = redis.call('SMISMEMBER', KEYS[2], unpack(ARGV, 3)), {}, {}
+for i = 1, #known do
+  if known[i] == 1 then leaving[ARGV[i + 2]] = true end
 end
-redis.call('EXPIRE', KEYS[1], 60)
-return noted`;
-
-/**
- * KEYS: list, members, leaving. ARGV: how far from the right end, how many. Takes what is leaving out of that stretch,
- * and returns how many that was and how many it looked at. Each is marked in place, then all marks go in one pass from
- * the right end: searching for each separately would read the list as many times.
- */
-const removeLeaving = `
+if next(leaving) == nil then return { 0, 0 } end
 local from = tonumber(ARGV[1])
 local page = redis.call('LRANGE', KEYS[1], -from - tonumber(ARGV[2]), -from - 1)
-if #page == 0 then return { 0, 0 } end
-local leaving, gone = redis.call('SMISMEMBER', KEYS[3], unpack(page)), {}
 for i = 1, #page do
-  if leaving[i] == 1 then
+  if leaving[page[i]] then
     redis.call('LSET', KEYS[1], -from - #page + i - 1, 'leaving')
     gone[#gone + 1] = page[i]
   end
@@ -122,7 +113,6 @@ end
 if #gone > 0 then
   redis.call('LREM', KEYS[1], -#gone, 'leaving')
   redis.call('SREM', KEYS[2], unpack(gone))
-  redis.call('SREM', KEYS[3], unpack(gone))
 end
 return { #gone, #page }`;
 
@@ -163,8 +153,7 @@ export const scripts = {
   signalTake: { lua: take, numberOfKeys: 2 },
   deadLettersAdd: { lua: addDeadLetters, numberOfKeys: 2 },
   deadLettersCarryOn: { lua: carryOnDeadLetters, numberOfKeys: 3 },
-  deadLettersNoteLeaving: { lua: noteLeaving, numberOfKeys: 2 },
-  deadLettersRemoveLeaving: { lua: removeLeaving, numberOfKeys: 3 },
+  deadLettersRemoveFrom: { lua: removeFrom, numberOfKeys: 2 },
   deadLettersRemove: { lua: removeDeadLetters, numberOfKeys: 2 },
   permitsDraw: { lua: drawScript, numberOfKeys: 1 },
   workersAnnounce: { lua: announceScript, numberOfKeys: 1 },
