@@ -23,10 +23,6 @@ export type LeaseReleaser = {
 
 const returns_max = 200;
 const retry_ms = 250;
-/** Jobs in one statement; what is given back together may be more. */
-const jobs_max = 1_000;
-/** Claims taken back at once. */
-const lanes_max = 3;
 
 /** Jobs that are held, of which `left` have not gone back yet. */
 type Held = {
@@ -80,8 +76,8 @@ export function createLeaseReleaser(deps: Deps & { signal: Signal }): LeaseRelea
     one.resolve(one.returned);
   };
   /** All that are given back meanwhile go together: one by one, the last would wait longer than its lease. */
-  const releaseTogether = async (some: readonly Held[]): Promise<void> => {
-    const later = some[0]?.later ?? false;
+  const releaseTogether = async (later: boolean): Promise<void> => {
+    const some = [...held].filter((one) => one.later === later);
     try {
       const all = some.flatMap(({ left }) => left);
       const { given, locked } = await release(deps, all, { later });
@@ -98,20 +94,11 @@ export function createLeaseReleaser(deps: Deps & { signal: Signal }): LeaseRelea
     }
   };
 
-  const passOnce = async (): Promise<void> => {
-    for (const some of together([...held])) if (!stopped.signal.aborted) await releaseTogether(some);
-    const left = [...unanswered];
-    // One that waits for a claim still on its way must not hold up the others.
-    const lane = async () => {
-      for (let one = left.shift(); one && !stopped.signal.aborted; one = left.shift()) await takeOneBack(one);
-    };
-    await Promise.all(Array.from({ length: lanes_max }, lane));
-  };
-
   const pass = async (): Promise<void> => {
     while (size() > 0 && !stopped.signal.aborted) {
       const before = new Set<Held | Unanswered>([...held, ...unanswered]);
-      await passOnce();
+      // One that waits for a claim still on its way must not hold up the others.
+      await Promise.all([releaseTogether(false), releaseTogether(true), ...[...unanswered].map(takeOneBack)]);
       // Rest before what is repeated, not before what has come meanwhile.
       if ([...held, ...unanswered].some((one) => before.has(one)))
         await pause(retry_ms * (0.5 + Math.random()), stopped.signal);
@@ -143,20 +130,4 @@ export function createLeaseReleaser(deps: Deps & { signal: Signal }): LeaseRelea
       unanswered.clear();
     },
   };
-}
-
-/** As many as one statement takes, and at least one, to be offered again at the same time. */
-function* together(all: readonly Held[]): Generator<readonly Held[]> {
-  let some: Held[] = [];
-  let jobs = 0;
-  for (const one of all) {
-    const differs = one.later !== some[0]?.later || jobs + one.left.length > jobs_max;
-    if (some.length > 0 && differs) {
-      yield some;
-      [some, jobs] = [[], 0];
-    }
-    some.push(one);
-    jobs += one.left.length;
-  }
-  if (some.length > 0) yield some;
 }
