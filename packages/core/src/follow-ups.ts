@@ -1,8 +1,8 @@
-import { createClaimCleaner } from "./lease/claim-cleaner.ts";
+import { createClaimCleaner } from "./lease/forget-claims.ts";
 import { isUnavailable } from "./database/errors.ts";
 import type { Deps, QueueRef } from "./deps.ts";
 import { createPromoter } from "./maintenance/promote.ts";
-import { deadAmong } from "./dead-letters/among.ts";
+import { deadAmong } from "./dead-letters/rebuild-list.ts";
 import { createDrainer } from "./outbox/drainer.ts";
 import { outboxHandlers } from "./outbox/handlers.ts";
 import { createRollups } from "./rollups/flush.ts";

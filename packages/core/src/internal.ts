@@ -31,10 +31,13 @@ export { createRedisOwner, requireOwnRedis, sharedRedis } from "./signal/redis-o
 export { requireSignal, signalTrouble } from "./signal/require-signal.ts";
 export { SignalUnavailableError } from "./signal/signal.ts";
 export { submit } from "./submit/submit.ts";
-export { createToken, type CreateTokenOutcome } from "./tokens/create.ts";
-export { listTokens, showToken } from "./tokens/list.ts";
-export { revokeToken } from "./tokens/revoke.ts";
-export { rotateToken, type RotateTokenOutcome } from "./tokens/rotate.ts";
-export type { MadeToken } from "./tokens/rows.ts";
+export {
+  createToken,
+  type CreateTokenOutcome,
+  rotateToken,
+  type RotateTokenOutcome,
+  revokeToken,
+} from "./tokens/create.ts";
+export { listTokens, showToken, type MadeToken } from "./tokens/rows.ts";
 export { clearAway } from "./maintenance/cleaner.ts";
 export { createSweeper } from "./maintenance/sweep/sweeper.ts";

@@ -10,17 +10,21 @@ import { createFollowUps } from "./follow-ups.ts";
 import type { Observe } from "./observe/events.ts";
 import { createScheduleBook, type Schedules } from "./schedules/schedules.ts";
 import { keysOf, type SignalKeys } from "./signal/keys.ts";
-import { noSignal } from "./signal/none.ts";
+import { noSignal } from "./signal/memory/signal.ts";
 import type { RedisTls } from "./signal/redis/dial.ts";
 import { redisSignal } from "./signal/redis/signal.ts";
 import type { Signal } from "./signal/signal.ts";
 import { sendAll, sendOne } from "./tracing/send.ts";
-import { queueSignal, type SignalSent } from "./steps/queue-signal.ts";
+import { queueSignal, type SignalSent } from "./steps/signal.ts";
 import { ownSubmission } from "./submit/own-submission.ts";
 import { createSubmitter } from "./submit/submitter.ts";
-import { announceInside } from "./submit/pending/announce-inside.ts";
-import { insideFaults, submitFlowInside } from "./submit/pending/submit-flow-inside.ts";
-import { submitInside, type InsideOutcome } from "./submit/pending/submit-inside.ts";
+import {
+  announceInside,
+  submitInside,
+  type InsideOutcome,
+  insideFaults,
+  submitFlowInside,
+} from "./submit/pending/submit-inside.ts";
 import type { EnqueueOutcome, Submission } from "./submit/outcome.ts";
 import { IdempotencyMismatchError, InvalidJobError, UniqueConflictError } from "./submit/refused.ts";
 

@@ -49,7 +49,11 @@ export async function markWidened(deps: Deps): Promise<void> {
 /** A page of a queue's groups, as when they are widened. */
 export const markBlocked = (deps: Deps, { tenant, queue }: QueueRef) =>
   inTransaction(deps.database, (execute) =>
-    widen(execute, [{ id: "1", kind: "groups_widened", version: 1, tenant, key: null, lane: null, payload: { queue } }], true),
+    widen(
+      execute,
+      [{ id: "1", kind: "groups_widened", version: 1, tenant, key: null, lane: null, payload: { queue } }],
+      true,
+    ),
   );
 
 /** One page of rows `recheck_child`, and what became of the children. */
@@ -57,8 +61,7 @@ export async function releaseChildren(deps: Deps, rows_max: number): Promise<Dra
   let released: Released = { ready: [], cancelled: [] };
   const recheck_child = {
     version: 1,
-    handle: ((execute, rows) =>
-      release(deps, execute, rows, async (jobs) => void (released = jobs))) satisfies Handler,
+    handle: ((execute, rows) => release(deps, execute, rows, async (jobs) => void (released = jobs))) satisfies Handler,
   };
   return { ...(await drainPage(deps, { recheck_child }, rows_max)), ...released };
 }

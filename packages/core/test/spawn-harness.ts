@@ -1,6 +1,6 @@
 import { submission } from "@atlasqueue/harness";
 import { expect } from "vitest";
-import { countDrift } from "../src/counts/drift.ts";
+import { countDrift } from "../src/counts/job-checks.ts";
 import { foldCounts } from "../src/counts/fold.ts";
 import type { Deps } from "../src/deps.ts";
 import type { FlowJob } from "../src/flows/flow.ts";

@@ -1,6 +1,6 @@
 import type { Json, SubmitJobInput } from "@atlasqueue/contract";
 import { expect } from "vitest";
-import { countDrift } from "../src/counts/drift.ts";
+import { countDrift } from "../src/counts/job-checks.ts";
 import type { Lease } from "../src/lease/lease.ts";
 import { fail } from "../src/settle/settle.ts";
 import { findJobSteps } from "../src/steps/find.ts";

@@ -184,7 +184,7 @@ export const catalogue: readonly Mutant[] = [
     name: "jobs for later are never looked at again",
     edits: [
       {
-        file: "maintenance/promote-due.ts",
+        file: "maintenance/promote.ts",
         find: "SELECT id, status FROM atlasqueue.jobs WHERE due_at <= now()",
         put: "SELECT id, status FROM atlasqueue.jobs WHERE due_at < created_at",
       },

@@ -10,7 +10,7 @@ import type { Lease } from "../lease/lease.ts";
 import { complete, fail } from "../settle/settle.ts";
 import { enqueue } from "../submit/enqueue.ts";
 import { forget } from "../maintenance/forget.ts";
-import { promoteDue } from "../maintenance/promote-due.ts";
+import { promoteDue } from "../maintenance/promote.ts";
 import { firstId, prune } from "../maintenance/prune.ts";
 import { purge } from "../dead-letters/purge.ts";
 import { recoverExpired } from "../lease/recover.ts";

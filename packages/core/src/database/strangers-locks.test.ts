@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/harness";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { countDrift } from "../counts/drift.ts";
+import { countDrift } from "../counts/job-checks.ts";
 import { foldCounts } from "../counts/fold.ts";
 import type { Deps } from "../deps.ts";
 import { claim } from "../lease/claim.ts";

@@ -4,7 +4,7 @@ import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { pageParameters, pageParams, type DeadPlace, type StartsPage } from "./pages.ts";
 import type { ReadyJob } from "../signal/signal.ts";
-import { startAnew } from "../jobs/start-anew.ts";
+import { startAnew } from "../jobs/retry.ts";
 import { reachedFrom, takeDead } from "./take.ts";
 
 /** What was let start anew: `ready` are to be signalled. */

@@ -1,6 +1,6 @@
 import type { FlowJob } from "@atlasqueue/contract";
 import { expect, test } from "vitest";
-import { criticalPath } from "./critical-path.ts";
+import { criticalPath } from "./show-flow.ts";
 
 /** "a+3" ended at second 3, "b" has not; what follows are the parents. */
 const jobs = (...lines: string[]) =>

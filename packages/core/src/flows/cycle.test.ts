@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { findCycle } from "./cycle.ts";
+import { findCycle } from "./flow-faults.ts";
 
 test("what has no circle is none: nothing, a diamond, a chain as long as a batch, and wide ones", () => {
   const chain = Array.from({ length: 1_000 }, (_, at) => (at === 0 ? [] : [at - 1]));

@@ -1,7 +1,7 @@
 import { recordEvents, testDatabase, forFile } from "@atlasqueue/harness";
 import { beforeEach, expect, test } from "vitest";
 import { runFlowModel, type Mutant } from "../../test/flow-model.ts";
-import { countDrift } from "../counts/drift.ts";
+import { countDrift } from "../counts/job-checks.ts";
 
 const own = forFile(testDatabase);
 const empty = () => own.database.sql`

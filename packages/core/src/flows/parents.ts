@@ -10,7 +10,7 @@ import { composed } from "../database/composed.ts";
 import { uuidArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
-import { isCleared } from "./keeping/cleared-result.ts";
+import { isCleared } from "./keeping/ended-flows.ts";
 import { shared_page_bytes_max, bytesOf } from "../memory-budget/bytes.ts";
 
 type Child = { id: string; flow_id: string | null };

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { claimer, engineHarness } from "../../test/engine-harness.ts";
 import { advanceAndAdmit, closeEdges, releaseChildren } from "../../test/advance.ts";
 import { addFlow } from "../../test/add-flow.ts";
-import { countDrift } from "../counts/drift.ts";
+import { countDrift } from "../counts/job-checks.ts";
 import { cancel } from "../jobs/cancel.ts";
 import { deleteFinished } from "../jobs/delete.ts";
 import { findJob } from "../jobs/find.ts";

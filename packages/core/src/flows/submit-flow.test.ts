@@ -1,7 +1,7 @@
 import { submission } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { engineHarness } from "../../test/engine-harness.ts";
-import { countDrift } from "../counts/drift.ts";
+import { countDrift } from "../counts/job-checks.ts";
 import { foldCounts } from "../counts/fold.ts";
 import { cancel } from "../jobs/cancel.ts";
 import { enqueueAll } from "../submit/enqueue-all.ts";

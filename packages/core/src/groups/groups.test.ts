@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { cancel } from "../jobs/cancel.ts";
 import { claim } from "../lease/claim.ts";
 import { fail } from "../settle/settle.ts";
-import { promoteDue } from "../maintenance/promote-due.ts";
+import { promoteDue } from "../maintenance/promote.ts";
 import { retry } from "../jobs/retry.ts";
 import { claimer, engineHarness } from "../../test/engine-harness.ts";
 

@@ -2,7 +2,7 @@ import { queueLimits } from "@atlasqueue/contract";
 import { expect, test } from "vitest";
 import { markWidened } from "../../test/advance.ts";
 import { engineHarness, main } from "../../test/engine-harness.ts";
-import { countDrift } from "../counts/drift.ts";
+import { countDrift } from "../counts/job-checks.ts";
 import { setLimits } from "../limits/set.ts";
 import { advanceAllOverdue, advanceOverdue } from "./overdue.ts";
 

@@ -26,7 +26,10 @@ test("a queue's groups are looked at a page at a time, and those of the tenant's
   await widen("b", 2);
   await drainPage(deps, handlers, 500);
   expect((await overdue()).a).toBeLessThanOrEqual(1_000);
-  expect(await left()).toMatchObject([{ payload: { queue: "a", after: expect.any(String) } }, { payload: { queue: "b" } }]);
+  expect(await left()).toMatchObject([
+    { payload: { queue: "a", after: expect.any(String) } },
+    { payload: { queue: "b" } },
+  ]);
   // It begins anew once it has come to the end, as the second may have been meant for groups that were passed.
   await widen("a", 3);
   await drainPage(deps, handlers, 500);

@@ -1,8 +1,15 @@
 // What apps/api needs to answer requests. It changes without notice.
 export { listActs, showAct } from "../audit/list.ts";
 export { newId } from "../ids.ts";
-export { beginOnce, type BegunOnce, type KeyedAct } from "../audit/once.ts";
-export { endActs, type Act, type BegunAct, type EndedAct } from "../audit/record.ts";
+export {
+  beginOnce,
+  type BegunOnce,
+  type KeyedAct,
+  endActs,
+  type Act,
+  type BegunAct,
+  type EndedAct,
+} from "../audit/record.ts";
 export {
   afterSome,
   CallerGoneError,
@@ -37,9 +44,8 @@ export { deleteFinished } from "../jobs/delete.ts";
 export { editAndRetry } from "../jobs/edit-and-retry.ts";
 export { cancel } from "../jobs/cancel.ts";
 export { explainJob } from "../jobs/explain.ts";
-export { findJob, findJobText } from "../jobs/find.ts";
+export { findJob, findJobText, findJobByKey } from "../jobs/find.ts";
 export { listJobsAt } from "../jobs/list-at.ts";
-export { findJobByKey } from "../jobs/find-by-key.ts";
 export { searchJobs } from "../jobs/search.ts";
 export { listJobs } from "../jobs/list.ts";
 export type { PageRow } from "../jobs/page-row.ts";
@@ -53,7 +59,7 @@ export type { LiveEventText } from "../live/listener.ts";
 export { createOverview, type OverviewReader } from "../overview/overview.ts";
 export { readSeries } from "../rollups/series.ts";
 export { addFleetGauges } from "../observe/gauges.ts";
-export { mergeMetrics } from "../observe/merge-metrics.ts";
+export { mergeMetrics } from "../observe/metrics.ts";
 export { createQueueBound, TooManyQueuesError, type QueueBound } from "../queue-bound/queue-bound.ts";
 export { createStorageQuota, StorageFullError, type StorageQuota } from "../quota/storage-quota.ts";
 export { oldestWaiting } from "../queues/oldest-waiting.ts";
@@ -61,13 +67,8 @@ export { resumeQueue } from "../queues/pause.ts";
 export { queueScaling } from "../queues/scaling.ts";
 export { setDefaults } from "../queues/set-defaults.ts";
 export { queueStats, type QueueStats } from "../queues/stats.ts";
-export { inParts } from "../remote/in-parts.ts";
-export { createLongPoll, type LongPoll } from "../remote/long-poll.ts";
-export { LeaseTokenUsedError, type Handed } from "../remote/leased-before.ts";
-export { ackWithChildren } from "../remote/ack-with-children.ts";
-export { releaseLease } from "../remote/release-lease.ts";
-export { releaseRemote } from "../remote/release.ts";
 export {
+  inParts,
   settleRemote,
   type Ack,
   type Held,
@@ -75,11 +76,13 @@ export {
   type RemoteOutcome,
   type RemoteSettlementDeps,
 } from "../remote/settle.ts";
+export { createLongPoll, type LongPoll } from "../remote/long-poll.ts";
+export { LeaseTokenUsedError, type Handed } from "../remote/leased-before.ts";
+export { ackWithChildren } from "../remote/ack-with-children.ts";
+export { releaseLease, releaseRemote } from "../remote/release.ts";
 export { cronFault } from "../schedules/cron/cron.ts";
-export { deleteSchedule } from "../schedules/delete.ts";
-export { findSchedule, type SeenSchedule } from "../schedules/find.ts";
-export { listSchedules } from "../schedules/list.ts";
-export { pauseSchedule, resumeSchedule } from "../schedules/pause.ts";
+export { findSchedule, type SeenSchedule, listSchedules } from "../schedules/list.ts";
+export { deleteSchedule, pauseSchedule, resumeSchedule } from "../schedules/pause.ts";
 export { showSchedule, showSchedules } from "../schedules/show.ts";
 export { findJobStepsText, findLeasedSteps, type LeasedSteps } from "../steps/find.ts";
 export { sendSignal } from "../steps/signal.ts";
@@ -91,8 +94,7 @@ export { localPermits, type Permit, type RateLimit } from "../signal/token-bucke
 export type { EnqueueOptions } from "../submit/enqueue.ts";
 export type { EnqueueOutcome, Submission } from "../submit/outcome.ts";
 export { createSubmitter, type Submitter } from "../submit/submitter.ts";
-export { findTokens, type FoundToken } from "../tokens/find.ts";
-export { noteTokenUse } from "../tokens/note-use.ts";
+export { findTokens, type FoundToken, noteTokenUse } from "../tokens/find.ts";
 export { provisionTenant } from "../tokens/provision-tenant.ts";
 export { signingKey } from "../tokens/signing-key.ts";
 export { closeSession, openSession, whoIs, type WhoIs } from "../tokens/session.ts";

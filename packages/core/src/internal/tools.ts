@@ -1,21 +1,19 @@
 // What the commands of apps/cli need, and a queue in memory for tests. It changes without notice.
-export { countDrift } from "../counts/drift.ts";
-export { serverConnections, serverSettings } from "../database/server/connections.ts";
+export { countDrift, findBrokenJobs } from "../counts/job-checks.ts";
+export { serverConnections, serverSettings, clockSkewMs } from "../database/server/connections.ts";
 export { schemaState } from "../database/schema-state.ts";
-export { clockSkewMs } from "../database/server/clock.ts";
 export { requireRights } from "../database/server/rights.ts";
-export { findBrokenJobs } from "../counts/job-checks.ts";
 export { ownFlow } from "../flows/own-flow.ts";
 export { overdueEdges } from "../flows/keeping/overdue-edges.ts";
 export { submitFlow } from "../flows/submit-flow.ts";
 export { readDueSummary } from "../maintenance/due-summary.ts";
-export { rebuildWakeUps } from "../maintenance/rebuild-wake-ups.ts";
+export { rebuildWakeUps } from "../maintenance/resignal.ts";
 export { queueDepths } from "../queues/depths.ts";
 export { oldestReady } from "../queues/oldest-ready.ts";
-export { ready_ms_max, whyLeft, type Left } from "../queues/why-left.ts";
+export { ready_ms_max, whyLeft, type Left } from "../queues/workers.ts";
 export { readCron } from "../schedules/cron/cron.ts";
 export { isOthersRedis } from "../signal/redis-owner.ts";
-export { ownSignal } from "../steps/queue-signal.ts";
+export { ownSignal } from "../steps/signal.ts";
 export { enqueue } from "../submit/enqueue.ts";
 export { ownSubmission } from "../submit/own-submission.ts";
 export type { TokenWish } from "../tokens/create.ts";

@@ -9,7 +9,7 @@ import type { FollowUps } from "../follow-ups.ts";
 import { cancelMany, type CancelledJob } from "./cancel.ts";
 import { deleteFinished } from "./delete.ts";
 import type { ReadyJob } from "../signal/signal.ts";
-import { findJobByKey } from "./find-by-key.ts";
+import { findJobByKey } from "./find.ts";
 import { listJobs, type JobFilter } from "./list.ts";
 import { isRetryable } from "./retry.ts";
 import { searchJobs } from "./search.ts";

@@ -3,7 +3,7 @@ import { beforeEach, expect, test, vi } from "vitest";
 import { engineHarness } from "../../test/engine-harness.ts";
 import { claim } from "../lease/claim.ts";
 import { setLimits } from "../limits/set.ts";
-import { noSignal } from "../signal/none.ts";
+import { noSignal } from "../signal/memory/signal.ts";
 import { explainJob } from "./explain.ts";
 
 const { deps, add } = engineHarness();

@@ -6,7 +6,7 @@ import { awaitedParents, describeAwaited, type AwaitedParent } from "../flows/aw
 import { holderOf } from "../groups/join.ts";
 import { limitsReached } from "../limits/reached.ts";
 import { limitUseIn, type LimitUse } from "../limits/capacity.ts";
-import { announcedWorkers, servingOf } from "../queues/announced.ts";
+import { announcedWorkers, servingOf } from "../queues/workers.ts";
 import { handlers_max } from "../signal/presence.ts";
 import type { Signal } from "../signal/signal.ts";
 import { traceUrl } from "../tracing/trace-url.ts";

@@ -5,7 +5,7 @@ import { DatabaseTimeoutError } from "../database/errors.ts";
 import { claim } from "../lease/claim.ts";
 import { complete, fail } from "../settle/settle.ts";
 import { enqueue } from "../submit/enqueue.ts";
-import { findJobByKey } from "./find-by-key.ts";
+import { findJobByKey } from "./find.ts";
 import { listJobs } from "./list.ts";
 import { searchJobs } from "./search.ts";
 

@@ -8,7 +8,7 @@ import { replay } from "../dead-letters/replay.ts";
 import { claim } from "../lease/claim.ts";
 import { previewOperation } from "../operations/create.ts";
 import { bulkJobs } from "./bulk.ts";
-import { findJobByKey } from "./find-by-key.ts";
+import { findJobByKey } from "./find.ts";
 import { listJobs } from "./list.ts";
 import { showJob } from "./show.ts";
 

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { claim } from "./claim.ts";
 import { complete, fail } from "../settle/settle.ts";
 import { extendLeases } from "./extend.ts";
-import { promoteDue } from "../maintenance/promote-due.ts";
+import { promoteDue } from "../maintenance/promote.ts";
 import { recoverExpired } from "./recover.ts";
 import { release } from "./release.ts";
 import { claimer, engineHarness } from "../../test/engine-harness.ts";

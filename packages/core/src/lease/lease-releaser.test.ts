@@ -7,7 +7,7 @@ import { connectDatabase, type Database } from "../database/connect.ts";
 import { createLeaseReleaser, type LeaseReleaser } from "./lease-releaser.ts";
 import { claim, claimReady } from "./claim.ts";
 import { setLimits } from "../limits/set.ts";
-import { revokeClaim } from "./revoke-claim.ts";
+import { revokeClaim } from "./release.ts";
 
 const { deps, recorded, url, addMany } = engineHarness();
 let returns: LeaseReleaser;

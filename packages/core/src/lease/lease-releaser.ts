@@ -4,8 +4,7 @@ import { pause } from "../pause.ts";
 import { announce } from "../signal/announce.ts";
 import type { Signal } from "../signal/signal.ts";
 import { returnable, type Returnable } from "./lease.ts";
-import { release } from "./release.ts";
-import { revokeClaim } from "./revoke-claim.ts";
+import { release, revokeClaim } from "./release.ts";
 
 export type LeaseReleaser = {
   /** A claim was sent under this token and not answered: whatever it leased goes back. */

@@ -2,7 +2,7 @@ import { eventually } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { claim, claimReady } from "./claim.ts";
 import { complete, fail } from "../settle/settle.ts";
-import { promoteDue } from "../maintenance/promote-due.ts";
+import { promoteDue } from "../maintenance/promote.ts";
 import { recoverExpired } from "./recover.ts";
 import { release } from "./release.ts";
 import { claimer, engineHarness } from "../../test/engine-harness.ts";

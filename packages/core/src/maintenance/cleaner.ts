@@ -9,10 +9,8 @@ import { pause } from "../pause.ts";
 import { hint } from "../signal/announce.ts";
 import { foldMinutes } from "../rollups/fold.ts";
 import { bringBack, firstSchedule } from "../schedules/bring-back.ts";
-import type { LoopDeps } from "./loop-deps.ts";
+import { type LoopDeps, takeTurn, retentionFailed } from "./loop.ts";
 import { resultsStep, type ResultsPlace } from "./clear-results.ts";
-import { retentionFailed } from "./report-failed.ts";
-import { takeTurn } from "./take-turn.ts";
 
 const rows_max = 500;
 /** Keys come at the rate of the jobs. */

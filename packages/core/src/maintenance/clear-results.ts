@@ -1,15 +1,12 @@
 import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
 import { bisectOnError, idAfter } from "./bisect-on-error.ts";
-import { endedFlows } from "../flows/keeping/ended-flows.ts";
+import { endedFlows, clearedResult, isCleared } from "../flows/keeping/ended-flows.ts";
 import { asyncCommit } from "../database/clauses.ts";
-import { clearedResult, isCleared } from "../flows/keeping/cleared-result.ts";
 import type { Deps } from "../deps.ts";
 import { firstId } from "./prune.ts";
 import { firstIdFromNow, walked, walkedPage, type Walked } from "./retention.ts";
-import type { LoopDeps } from "./loop-deps.ts";
-import { retentionFailed } from "./report-failed.ts";
-import { takeTurn } from "./take-turn.ts";
+import { type LoopDeps, takeTurn, retentionFailed } from "./loop.ts";
 
 /**
  * `last` is the last id looked at, undefined when there was none; `more` when there may be others after it; `failed` is

@@ -1,7 +1,7 @@
 import type { Deps } from "../deps.ts";
 import { stepping } from "../queues/stepping.ts";
 import type { ReadyJob } from "../signal/signal.ts";
-import { promoteDue, type Share } from "./promote-due.ts";
+import { promoteDue, type Share } from "./promote.ts";
 import { createTenantRound } from "./tenant-round.ts";
 
 const jobs_max = 500;

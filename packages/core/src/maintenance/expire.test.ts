@@ -5,7 +5,7 @@ import { advanceAndAdmit } from "../../test/advance.ts";
 import { claimer, engineHarness, tenant } from "../../test/engine-harness.ts";
 import { nothingFollows } from "../../test/explorer/moves/move.ts";
 import { submitFlow } from "../flows/submit-flow.ts";
-import { countDrift } from "../counts/drift.ts";
+import { countDrift } from "../counts/job-checks.ts";
 import { retry } from "../jobs/retry.ts";
 import { claim, claimReady } from "../lease/claim.ts";
 import { release } from "../lease/release.ts";

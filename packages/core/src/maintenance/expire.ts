@@ -1,7 +1,7 @@
 import { executeOn } from "../database/statement.ts";
 import { cancelMany } from "../jobs/cancel.ts";
 import type { Deps } from "../deps.ts";
-import type { SweepDeps } from "./loop-deps.ts";
+import type { SweepDeps } from "./loop.ts";
 
 const page_jobs = 500;
 /** Pages in one go, leaving a sweep time for its other duties. */

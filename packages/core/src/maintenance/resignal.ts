@@ -1,6 +1,8 @@
 import type { Deps, QueueRef } from "../deps.ts";
 import { readyJobs } from "../queues/ready.ts";
 import type { ReadyJob, Signal } from "../signal/signal.ts";
+import { everyReadyQueue, type ReadyQueue } from "../queues/ready-queues.ts";
+import { markAnew } from "../limits/marks.ts";
 
 /** A signal may still be on its way for this long; signalling a job twice does no harm, only work. */
 const grace_ms = 500;
@@ -36,4 +38,32 @@ export async function resignalOrphans(deps: Deps & { signal: Signal }, queue: Qu
     deps.observe({ event: "jobs_resignalled", queue: queue.queue, count });
   }
   return count;
+}
+
+/**
+ * queued → queued, all signalled again: the lists of every queue with ready jobs are emptied and refilled from
+ * Postgres, in order, with up to 10,000 jobs each. Safe while workers run: a job signalled twice is claimed once, and the
+ * sweep fills what a crash leaves empty. Returns how many were signalled. Throws SignalUnavailableError.
+ *
+ * @example
+ * const { queues, jobs } = await rebuildWakeUps(deps);
+ */
+export async function rebuildWakeUps(deps: Deps & { signal: Signal }): Promise<{ queues: number; jobs: number }> {
+  let queues = 0;
+  let jobs = 0;
+  for await (const queue of everyReadyQueue(deps)) {
+    queues += 1;
+    const count = await rebuild(deps, queue);
+    if (count > 0) deps.observe({ event: "jobs_resignalled", queue: queue.queue, count });
+    jobs += count;
+  }
+  return { queues, jobs };
+}
+
+async function rebuild(deps: Deps & { signal: Signal }, queue: ReadyQueue): Promise<number> {
+  const { signal } = deps;
+  if (queue.marked || signal.marks_only) return markAnew(deps, queue);
+  await signal.setMarked(queue, false);
+  const ready = await readyJobs(deps, queue, { jobs_max: refill_jobs_max });
+  return ready.length === 0 ? 0 : signal.push(ready);
 }

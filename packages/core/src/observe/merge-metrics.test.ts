@@ -1,6 +1,6 @@
 import { Counter, Gauge, Registry } from "prom-client";
 import { expect, test } from "vitest";
-import { mergeMetrics } from "./merge-metrics.ts";
+import { mergeMetrics } from "./metrics.ts";
 
 function page(process: string, count: number): Promise<string> {
   const registry = new Registry();

@@ -4,7 +4,7 @@ import { pageAt, type DeadPage, type DeadPlace } from "../dead-letters/pages.ts"
 import { pageOfIds, replay, replay_rows_max } from "../dead-letters/replay.ts";
 import type { Deps } from "../deps.ts";
 import { changeAll, findMeant, foundIn, nothing, type Changed } from "../jobs/bulk.ts";
-import { writePayloads } from "../jobs/write-payloads.ts";
+import { writePayloads } from "../jobs/edit-and-retry.ts";
 import { never_too_heavy } from "../memory-budget/bytes.ts";
 import { readPatched } from "./patching.ts";
 import { deadFilterOf } from "./rows.ts";

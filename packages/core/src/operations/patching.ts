@@ -4,7 +4,7 @@ import { unindexed } from "../database/literals.ts";
 import type { Execute } from "../database/statement.ts";
 import { pageParameters, pageParams, type DeadPage, type DeadPlace } from "../dead-letters/pages.ts";
 import { pageBounded, reachedFrom } from "../dead-letters/take.ts";
-import { mayBeStored } from "../jobs/write-payloads.ts";
+import { mayBeStored } from "../jobs/edit-and-retry.ts";
 
 /** A dead letter before and after a patch; `fits` says whether that payload may be stored. */
 type Patched = { id: string; type: string; queue: string; before: JsonObject; after: JsonObject; fits: boolean };

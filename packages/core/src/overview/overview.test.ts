@@ -1,6 +1,6 @@
 import { recordEvents, testDatabase, type TestDatabase } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { countDrift } from "../counts/drift.ts";
+import { countDrift } from "../counts/job-checks.ts";
 import type { Database } from "../database/connect.ts";
 import { memorySignal } from "../signal/memory/signal.ts";
 import { createOverview } from "./overview.ts";

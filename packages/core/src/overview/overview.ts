@@ -3,7 +3,7 @@ import { forTenant } from "../database/pool/fair-share.ts";
 import { createReadiness } from "../database/server/readiness.ts";
 import type { Deps } from "../deps.ts";
 import { dueSummaryInTime } from "../maintenance/due-summary.ts";
-import { announcedWorkers } from "../queues/announced.ts";
+import { announcedWorkers } from "../queues/workers.ts";
 import { recentDeaths } from "../rollups/series.ts";
 import type { Signal } from "../signal/signal.ts";
 import type { SeenWorker } from "../signal/presence.ts";

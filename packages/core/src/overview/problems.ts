@@ -1,6 +1,6 @@
 import type { ProblemNow } from "@atlasqueue/contract";
 import type { ServerReadiness } from "../database/server/readiness.ts";
-import { ready_ms_max, whyLeft } from "../queues/why-left.ts";
+import { ready_ms_max, whyLeft } from "../queues/workers.ts";
 import type { RecentDeaths } from "../rollups/series.ts";
 import type { SeenWorker } from "../signal/presence.ts";
 import type { Summary, WaitingQueue } from "./summary.ts";

@@ -6,7 +6,7 @@ import { submit } from "../submit/submit.ts";
 import { claim, claimReady } from "../lease/claim.ts";
 import { complete } from "../settle/settle.ts";
 import { pauseQueue, resumeQueue } from "./pause.ts";
-import { promoteDue } from "../maintenance/promote-due.ts";
+import { promoteDue } from "../maintenance/promote.ts";
 
 const { deps, recorded } = engineHarness();
 const claimer = { tenant: "default", queues: ["default", "mail"], worker_id: "w1", lease_seconds: 30 };

@@ -1,7 +1,7 @@
 import type { QueueScaling } from "@atlasqueue/contract";
 import type { Deps, QueueRef } from "../deps.ts";
 import type { Signal } from "../signal/signal.ts";
-import { announcedWorkers, servingOf } from "./announced.ts";
+import { announcedWorkers, servingOf } from "./workers.ts";
 import { queueStats, type QueueStats } from "./stats.ts";
 
 /**

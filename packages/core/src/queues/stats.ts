@@ -5,7 +5,7 @@ import type { queues } from "../database/schema/index.ts";
 import type { Deps } from "../deps.ts";
 import { isLimited, startsWithin } from "../limits/capacity.ts";
 import { readyQueues } from "./ready-queues.ts";
-import { readySince } from "./ready-since.ts";
+import { readySince } from "./oldest-ready.ts";
 
 /** The most queues in one answer, by name, unless the caller says otherwise. */
 export const queue_stats_max = 1_000;

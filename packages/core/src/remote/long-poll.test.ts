@@ -3,8 +3,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { call, longPollHarness, many, never } from "../../test/long-poll.ts";
 import { cancel } from "../jobs/cancel.ts";
 import { announce } from "../signal/announce.ts";
-import { memorySignal } from "../signal/memory/signal.ts";
-import { noSignal } from "../signal/none.ts";
+import { memorySignal, noSignal } from "../signal/memory/signal.ts";
 import type { ReadyJob } from "../signal/signal.ts";
 
 const { open, recorded, sql, deps, leases, longPoll, waits, store, add, read, turn } = longPollHarness();

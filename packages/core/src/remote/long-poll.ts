@@ -5,7 +5,7 @@ import type { FollowUps } from "../follow-ups.ts";
 import { createHandOut } from "./hand-out.ts";
 import { createClaimSize } from "../lease/claim-size.ts";
 import type { Handed } from "./leased-before.ts";
-import { releaseLease } from "./release-lease.ts";
+import { releaseLease } from "./release.ts";
 import { lineName, type LeaseCall, type Line, type Waiter } from "./waiters.ts";
 import { pause } from "../pause.ts";
 import { readyAmong } from "../queues/ready-queues.ts";

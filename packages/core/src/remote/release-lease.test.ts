@@ -7,7 +7,7 @@ import { KeysContendedError } from "../database/errors.ts";
 import { recoverExpired } from "../lease/recover.ts";
 import { setLimits } from "../limits/set.ts";
 import type { Signal } from "../signal/signal.ts";
-import { releaseLease } from "./release-lease.ts";
+import { releaseLease } from "./release.ts";
 
 const { open, add, database, deps, leases, longPoll, sql, waits } = longPollHarness();
 const main = { tenant: "default", queue: "default" };

@@ -1,5 +1,5 @@
 import { storableText, type Json } from "@atlasqueue/contract";
-import { lockedError } from "../database/errors.ts";
+import { lockedError, afterSome, outcomeUnknown } from "../database/errors.ts";
 import { withPriority } from "../database/pool/fair-share.ts";
 import type { Deps } from "../deps.ts";
 import type { FollowUps, Settled } from "../follow-ups.ts";
@@ -9,7 +9,6 @@ import { findLeased, type Leased } from "../lease/find-leased.ts";
 import type { Lease } from "../lease/lease.ts";
 import { complete, type Completion, fail } from "../settle/settle.ts";
 import { transition } from "../tracing/send.ts";
-import { inParts } from "./in-parts.ts";
 import { completeAndGoOn, type GoneOn, type GoOn } from "./go-on.ts";
 import type { Handed } from "./leased-before.ts";
 
@@ -152,4 +151,22 @@ export function settledAs(
     claim: lease_token,
     ...(ran_ms === null ? { repeated: true } : { ran_ms }),
   };
+}
+
+/** `does`: there is something to be done at all. */
+type Part<T> = { does: boolean; work: Promise<T> };
+
+/**
+ * Two parts of a request, which are done side by side. If one of them fails, and the other has done something, the error says
+ * that a part may have been done.
+ *
+ * @example
+ * const [acked, nacked] = await inParts({ does: true, work: acking }, { does: false, work: nacking });
+ */
+export async function inParts<A, B>(one: Part<A>, other: Part<B>): Promise<[A, B]> {
+  const [first, second] = await Promise.allSettled([one.work, other.work]);
+  if (first.status === "rejected")
+    return afterSome(other.does && (second.status === "fulfilled" || outcomeUnknown(second.reason)))(first.reason);
+  if (second.status === "rejected") return afterSome(one.does)(second.reason);
+  return [first.value, second.value];
 }

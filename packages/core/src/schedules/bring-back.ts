@@ -2,9 +2,8 @@ import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { yieldEvery } from "../pause.ts";
 import { readCron } from "./cron/cron.ts";
-import { dueColumns, type DueSchedule } from "./due.ts";
-import type { ScheduleRef } from "./find.ts";
-import { applyPlans, type Plan } from "./fire.ts";
+import { dueColumns, type DueSchedule, applyPlans, type Plan } from "./fire.ts";
+import type { ScheduleRef } from "./list.ts";
 
 /** Before all schedules. */
 export const firstSchedule: ScheduleRef = { tenant: "", name: "" };

@@ -1,12 +1,11 @@
 import { isLocked, isUnavailable } from "../database/errors.ts";
 import type { Deps } from "../deps.ts";
 import type { FollowUps } from "../follow-ups.ts";
-import { dueSchedules, type DueSchedule } from "./due.ts";
-import type { ScheduleRef } from "./find.ts";
+import { dueSchedules, type DueSchedule, fireSchedules } from "./fire.ts";
+import type { ScheduleRef } from "./list.ts";
 import { announce } from "../signal/announce.ts";
 import type { Signal } from "../signal/signal.ts";
 import { readyAmong } from "../submit/outcome.ts";
-import { fireSchedules } from "./fire.ts";
 
 /** Without follow-ups, jobs that ask for a group or to be unique wait for the sweep. */
 type FirerDeps = Deps & { signal: Signal; followUps?: Pick<FollowUps, "admitted" | "drain"> };

@@ -11,14 +11,13 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { connectDatabase, type Database } from "../database/connect.ts";
 import type { Deps } from "../deps.ts";
 import { bringBack, firstSchedule } from "./bring-back.ts";
-import { findSchedule } from "./find.ts";
+import { findSchedule } from "./list.ts";
 import { readDueSummary } from "../maintenance/due-summary.ts";
 import { fireAll } from "./fire-due.ts";
 import { memorySignal } from "../signal/memory/signal.ts";
 import type { Signal } from "../signal/signal.ts";
-import { deleteSchedule } from "./delete.ts";
-import { pauseSchedule, resumeSchedule } from "./pause.ts";
 import { putSchedule } from "./store.ts";
+import { deleteSchedule, pauseSchedule, resumeSchedule } from "./pause.ts";
 
 const tenant = "default";
 const ref = { tenant, name: "report" };

@@ -3,7 +3,7 @@ import { plain } from "../database/plain.ts";
 import { schedules } from "../database/schema/index.ts";
 import type { Deps } from "../deps.ts";
 import { readCron } from "./cron/cron.ts";
-import { findSchedule, isSchedule, seen, type ScheduleRef, type SeenSchedule } from "./find.ts";
+import { findSchedule, isSchedule, seen, type ScheduleRef, type SeenSchedule } from "./list.ts";
 
 /**
  * From now on the schedule fires nothing; jobs it made are left alone. Pausing it again changes nothing. Returns the
@@ -56,4 +56,14 @@ export async function resumeSchedule(deps: Deps, ref: ScheduleRef): Promise<Seen
   if (!resumed) return resumeSchedule(deps, ref);
   deps.observe({ event: "schedule_changed", tenant, schedule: name, change: "resumed" });
   return resumed;
+}
+
+/** A schedule → (nothing). The jobs it made stay. False when there is no such schedule. */
+export async function deleteSchedule(deps: Deps, { tenant, name }: ScheduleRef): Promise<boolean> {
+  const [row] = await plain(deps.database, (db) =>
+    db.delete(schedules).where(isSchedule({ tenant, name })).returning({ name: schedules.name }),
+  );
+  if (!row) return false;
+  deps.observe({ event: "schedule_changed", tenant, schedule: name, change: "deleted" });
+  return true;
 }

@@ -7,13 +7,11 @@ import {
 } from "@atlasqueue/contract";
 import type { Deps } from "../deps.ts";
 import { cronFault } from "./cron/cron.ts";
-import { findSchedule } from "./find.ts";
-import { listSchedules } from "./list.ts";
+import { findSchedule, listSchedules } from "./list.ts";
 import { showSchedule, showSchedules } from "./show.ts";
-import { deleteSchedule } from "./delete.ts";
-import { pauseSchedule, resumeSchedule } from "./pause.ts";
-import { FaultyError } from "../submit/refused.ts";
 import { putSchedule } from "./store.ts";
+import { deleteSchedule, pauseSchedule, resumeSchedule } from "./pause.ts";
+import { FaultyError } from "../submit/refused.ts";
 
 /** What code can do with its tenant's schedules. `undefined` and `false` mean that there is none of that name. */
 export type Schedules = {

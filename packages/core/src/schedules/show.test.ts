@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, expect, test, vi } from "vitest";
-import type { SeenSchedule } from "./find.ts";
+import type { SeenSchedule } from "./list.ts";
 import { showSchedules } from "./show.ts";
 
 afterEach(() => vi.restoreAllMocks());

@@ -1,7 +1,7 @@
 import type { Schedule } from "@atlasqueue/contract";
 import { yieldEvery } from "../pause.ts";
 import { readCron } from "./cron/cron.ts";
-import type { SeenSchedule } from "./find.ts";
+import type { SeenSchedule } from "./list.ts";
 
 const next_runs_max = 5;
 

@@ -1,8 +1,7 @@
 import { eventually, steppingDatabase } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { engineHarness } from "../../test/engine-harness.ts";
-import { dueSchedules } from "./due.ts";
-import { fireSchedules } from "./fire.ts";
+import { dueSchedules, fireSchedules } from "./fire.ts";
 import { pauseSchedule } from "./pause.ts";
 import { putSchedule } from "./store.ts";
 

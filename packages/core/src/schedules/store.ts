@@ -4,7 +4,7 @@ import { limits, type CreateSchedule, type TraceContext } from "@atlasqueue/cont
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { readCron } from "./cron/cron.ts";
-import { findSchedule, type SeenSchedule } from "./find.ts";
+import { findSchedule, type SeenSchedule } from "./list.ts";
 
 export type StoreOutcome =
   | { kind: "created" | "replaced"; schedule: SeenSchedule }

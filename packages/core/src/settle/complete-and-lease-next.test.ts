@@ -1,13 +1,13 @@
 import { queueLimits } from "@atlasqueue/contract";
 import { brokenConnection, steppingDatabase } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
-import { countDrift } from "../counts/drift.ts";
+import { countDrift } from "../counts/job-checks.ts";
 import type { Deps } from "../deps.ts";
 import { advanceOverdue } from "../groups/overdue.ts";
 import { cancel } from "../jobs/cancel.ts";
 import { claim } from "../lease/claim.ts";
 import type { Lease } from "../lease/lease.ts";
-import { revokeClaim } from "../lease/revoke-claim.ts";
+import { revokeClaim } from "../lease/release.ts";
 import { setLimits } from "../limits/set.ts";
 import { pauseQueue } from "../queues/pause.ts";
 import { completeAndLeaseNext } from "./complete-and-lease-next.ts";

@@ -5,8 +5,7 @@ import type { Execute } from "../database/statement.ts";
 import { inTransaction } from "../database/transaction.ts";
 import type { Deps } from "../deps.ts";
 import { unknownParent } from "../flows/flow-faults.ts";
-import { findCircle } from "../flows/spawn/circle.ts";
-import { adoptChildren, flowOfSpawner, lockDependants } from "../flows/spawn/dependants.ts";
+import { findCircle, adoptChildren, flowOfSpawner, lockDependants } from "../flows/spawn/dependants.ts";
 import type { FlowJob } from "../flows/flow.ts";
 import {
   answerFlow,

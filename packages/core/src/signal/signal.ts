@@ -111,3 +111,18 @@ export const wakeMark = "wake";
  * The most ids in one list: 40 MB of Redis. Jobs beyond it stay in Postgres and are signalled when the list is empty.
  */
 export const signals_max = 1_000_000;
+
+/** Notices within one process. */
+export function memoryNotices(): Notices {
+  const hearing = new Map<Topic, Set<(ids: readonly string[]) => void>>();
+  return {
+    async tell(topic, ids) {
+      for (const hear of hearing.get(topic) ?? []) hear(ids);
+    },
+    listen(topic, hear) {
+      const all = hearing.get(topic) ?? new Set();
+      hearing.set(topic, all.add(hear));
+      return () => void all.delete(hear);
+    },
+  };
+}

@@ -3,7 +3,7 @@ import { claimer, tenant } from "../../test/engine-harness.ts";
 import { stepsHarness } from "../../test/steps-harness.ts";
 import { claim } from "../lease/claim.ts";
 import { setLimits } from "../limits/set.ts";
-import { promoteDue } from "../maintenance/promote-due.ts";
+import { promoteDue } from "../maintenance/promote.ts";
 import { complete } from "../settle/settle.ts";
 import { park } from "./park.ts";
 

@@ -1,4 +1,11 @@
-import { limits, type JobStatus, type Json } from "@atlasqueue/contract";
+import {
+  limits,
+  type JobStatus,
+  type Json,
+  stepName,
+  storableResult,
+  type SendSignalAnswer,
+} from "@atlasqueue/contract";
 import { countChanges } from "../counts/changes.ts";
 import { composed } from "../database/composed.ts";
 import type { JobRow } from "../database/schema/index.ts";
@@ -6,6 +13,7 @@ import type { Deps } from "../deps.ts";
 import { transition } from "../tracing/send.ts";
 import { bytesOf } from "../memory-budget/bytes.ts";
 import { withJobLocked } from "../jobs/lock-job.ts";
+import type { ReadyJob } from "../signal/signal.ts";
 
 export type SignalOutcome =
   /** It is kept. `job` as it is now; `woken`: it waited for this, and is queued: signal it to the workers. */
@@ -93,3 +101,27 @@ const text = composed(
   SELECT jobs.*, NULL, finished, known, late FROM atlasqueue.jobs JOIN found ON found.id = jobs.id
   WHERE NOT EXISTS (SELECT FROM touched)`,
 );
+
+/**
+ * What became of a signal. `sent_before`: the first of its name counts. `too_late`: the job has stopped waiting for it.
+ * `finished`, `unknown`: there is no such job that could wait. `full`: the job was sent as many as it may be. All but
+ * `sent` changed nothing.
+ */
+export type SignalSent = SendSignalAnswer["outcome"] | "finished" | "unknown" | "full";
+
+/** A signal's payload as it is stored. Throws a TypeError for a name or a payload that cannot be. */
+export function ownSignal(name: string, payload: Json | undefined): Json {
+  if (!stepName.safeParse(name).success) throw new TypeError(`the name of a signal must be ${stepName.description}`);
+  const checked = storableResult(payload);
+  if (checked.kind === "refused")
+    throw new TypeError("the payload of a signal must be JSON", { cause: checked.reason });
+  return checked.result;
+}
+
+export const queueSignal =
+  (deps: Deps, followUps: { woken(job: ReadyJob): Promise<void> }, tenant: string) =>
+  async (id: string, name: string, payload?: Json): Promise<SignalSent> => {
+    const outcome = await sendSignal(deps, tenant, id, name, ownSignal(name, payload));
+    if (outcome.kind === "sent" && outcome.woken) await followUps.woken(outcome.job);
+    return outcome.kind;
+  };

@@ -9,7 +9,7 @@ import { explainJob } from "../jobs/explain.ts";
 import { retry } from "../jobs/retry.ts";
 import type { Lease } from "../lease/lease.ts";
 import { release } from "../lease/release.ts";
-import { promoteDue } from "../maintenance/promote-due.ts";
+import { promoteDue } from "../maintenance/promote.ts";
 import { firstId, prune } from "../maintenance/prune.ts";
 import { complete, fail } from "../settle/settle.ts";
 import { memorySignal } from "../signal/memory/signal.ts";

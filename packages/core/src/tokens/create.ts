@@ -6,6 +6,7 @@ import type { Deps } from "../deps.ts";
 import { newId } from "../ids.ts";
 import { newToken } from "./token.ts";
 import { endSessionsBefore, isLive, rowMade, tokenColumns, type MadeToken, type TokenRow } from "./rows.ts";
+import { lockTimeout } from "../database/clauses.ts";
 
 export type TokenWish = {
   tenant: string;
@@ -102,4 +103,61 @@ const text = composed(
   )
   SELECT $5::text = '' OR EXISTS (SELECT FROM maker) AS maker, (SELECT seconds_max FROM maker) AS seconds_max,
          EXISTS (SELECT FROM before) AS found, (SELECT rotated_to FROM before) AS successor, (SELECT to_json(made) FROM made) AS made`,
+);
+
+export type RotateTokenOutcome =
+  | ({ kind: "rotated" } & MadeToken)
+  /** There is no such token, it has expired, or it is another tenant's. */
+  | { kind: "unknown" }
+  /** It already has a successor. */
+  | { kind: "rotated_before"; successor: string }
+  /** The token that asks for it is no longer valid. */
+  | { kind: "maker_gone" }
+  | { kind: "too_many" };
+
+/**
+ * Replace a token with a new one of the same name, scopes and lifetime. The old one works for `overlap_seconds` more,
+ * but never longer than it would have, so that its holders can switch one by one. A token has one successor, however
+ * many ask at once; when that is revoked, it can be rotated again. The new one does not outlive the token that asks for
+ * it, `made_by`.
+ *
+ * @example
+ * const rotated = await rotateToken(deps, { tenant: "default", id, overlap_seconds: 3_600 });
+ */
+export async function rotateToken(
+  deps: Deps,
+  wish: { tenant: string; id: string; overlap_seconds: number; made_by?: string | undefined },
+): Promise<RotateTokenOutcome> {
+  const { tenant, id } = wish;
+  const { maker, found, successor, made } = await makeToken(deps, { tenant, made_by: wish.made_by }, wish);
+  if (!maker) return { kind: "maker_gone" };
+  if (!found) return { kind: "unknown" };
+  if (successor !== null) return { kind: "rotated_before", successor };
+  if (!made) return { kind: "too_many" };
+  deps.observe({ event: "token_rotated", tenant, token_id: id });
+  return { kind: "rotated", ...made };
+}
+
+/**
+ * Delete a token; no process accepts it beyond the few seconds it remembers tokens for. False when there is none with
+ * this id, or it is another tenant's.
+ *
+ * @example
+ * const known = await revokeToken(deps, "default", id);
+ */
+export async function revokeToken(deps: Deps, tenant: string, id: string): Promise<boolean> {
+  const gone = await executeOn(deps.database)<{ id: string }>({ text: revoke, params: [tenant, id] });
+  if (gone.length === 0) return false;
+  deps.observe({ event: "token_revoked", tenant, token_id: id });
+  return true;
+}
+
+const revoke = composed(
+  "tokens/revoke",
+  ["tenant", "id"],
+  `
+  WITH gone AS (
+    DELETE FROM atlasqueue.tokens WHERE tenant = $1 AND id = $2::text::uuid AND ${lockTimeout} RETURNING id
+  ), ${endSessionsBefore("gone")}
+  SELECT id FROM gone`,
 );

@@ -1,5 +1,8 @@
-import { getTableColumns, sql } from "../database/drizzle.ts";
+import { getTableColumns, sql, and, desc, eq } from "../database/drizzle.ts";
 import { tokens } from "../database/schema/index.ts";
+import { limits, type Token } from "@atlasqueue/contract";
+import { plain } from "../database/plain.ts";
+import type { Deps } from "../deps.ts";
 
 const { id, name, hint, scopes, created_at, expires_at, last_used_at } = getTableColumns(tokens);
 
@@ -32,4 +35,29 @@ export function endSessionsBefore(gone: string): string {
   return `ended_sessions AS (
     DELETE FROM atlasqueue.sessions WHERE tenant = $1 AND token_id IN (SELECT id FROM atlasqueue.tokens WHERE tenant = $1 AND rotated_to IN (SELECT id FROM ${gone}))
   )`;
+}
+
+/** A tenant's valid tokens, newest first: as many as there may be, so all of them. */
+export async function listTokens(deps: Pick<Deps, "database">, tenant: string): Promise<TokenRow[]> {
+  return plain(deps.database, (db) =>
+    db
+      .select(shown)
+      .from(tokens)
+      .where(and(eq(tokens.tenant, tenant), worksNow))
+      .orderBy(desc(tokens.id))
+      .limit(limits.tokens_max),
+  );
+}
+
+/** A row as the wire shows it. */
+export function showToken(row: TokenRow): Token {
+  return {
+    id: row.id,
+    name: row.name,
+    hint: row.hint,
+    scopes: row.scopes,
+    created_at: row.created_at.toISOString(),
+    expires_at: row.expires_at?.toISOString() ?? null,
+    last_used_at: row.last_used_at?.toISOString() ?? null,
+  };
 }

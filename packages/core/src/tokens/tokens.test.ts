@@ -3,13 +3,10 @@ import { recordEvents, testDatabase, type TestDatabase } from "@atlasqueue/harne
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { defaultTenant, type Deps } from "../deps.ts";
 import { hashToken } from "./token.ts";
-import { findTokens } from "./find.ts";
-import { listTokens } from "./list.ts";
-import { createToken, type TokenWish } from "./create.ts";
-import { noteTokenUse } from "./note-use.ts";
+import { findTokens, noteTokenUse } from "./find.ts";
+import { listTokens } from "./rows.ts";
+import { createToken, type TokenWish, rotateToken, revokeToken } from "./create.ts";
 import { provisionTenant } from "./provision-tenant.ts";
-import { revokeToken } from "./revoke.ts";
-import { rotateToken } from "./rotate.ts";
 import { openSession } from "./session.ts";
 
 const tenant = defaultTenant;

@@ -1,11 +1,11 @@
 import { admitAll, closeEdges, releaseChildren } from "../advance.ts";
 import { expect } from "vitest";
-import { countDrift } from "../../src/counts/drift.ts";
+import { countDrift } from "../../src/counts/job-checks.ts";
 import { advanceOverdue } from "../../src/groups/overdue.ts";
 import { claimReady } from "../../src/lease/claim.ts";
 import type { Lease } from "../../src/lease/lease.ts";
 import { recoverExpired } from "../../src/lease/recover.ts";
-import { promoteDue } from "../../src/maintenance/promote-due.ts";
+import { promoteDue } from "../../src/maintenance/promote.ts";
 import { sendSignal } from "../../src/steps/signal.ts";
 import { complete } from "../../src/settle/settle.ts";
 import { limit, type World } from "./world.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { isIPv6 } from "node:net";
 import { createSecureContext, getCACertificates } from "node:tls";
-import { shownUrl } from "../../settings/shown-url.ts";
+import { shownUrl } from "../../settings/setting-error.ts";
 
 /** What it may look like, to complete "must be …". */
 export const databaseUrlAccepts = "a URL such as postgres://user:password@host:5432/database";

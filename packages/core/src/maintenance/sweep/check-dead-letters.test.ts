@@ -5,7 +5,7 @@ import { claim } from "../../lease/claim.ts";
 import { createLogger } from "../../observe/log.ts";
 import { fail } from "../../settle/settle.ts";
 import { enqueue } from "../../submit/enqueue.ts";
-import type { LoopDeps } from "../loop-deps.ts";
+import type { LoopDeps } from "../loop.ts";
 import { createDeadLetterCheck } from "./check-dead-letters.ts";
 
 const tenant = "default";

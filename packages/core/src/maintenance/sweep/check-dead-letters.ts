@@ -1,6 +1,6 @@
 import { countJobs } from "../../counts/total.ts";
 import { rebuildDeadLetterList } from "../../dead-letters/rebuild-list.ts";
-import type { LoopDeps } from "../loop-deps.ts";
+import type { LoopDeps } from "../loop.ts";
 
 /** Even when nothing points to a difference, the list is gone over this often, and from its start at most this often. */
 const full_projection_ms = 30_000;

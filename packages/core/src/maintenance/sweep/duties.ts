@@ -8,13 +8,11 @@ import { expireAll } from "../expire.ts";
 import { promoteAll } from "../promote.ts";
 import { fireAll } from "../../schedules/fire-due.ts";
 import { hint } from "../../signal/announce.ts";
-import type { SweepDeps } from "../loop-deps.ts";
+import { type SweepDeps, takeTurn, reportFailed } from "../loop.ts";
 import { createDeadLetterCheck } from "./check-dead-letters.ts";
 import { createReadyRound } from "./ready-round.ts";
 import { createRecovery } from "./recovery.ts";
 import type { RecoveryGate } from "./recovery-gate.ts";
-import { reportFailed } from "../report-failed.ts";
-import { takeTurn } from "../take-turn.ts";
 
 const statistics_ms = 10_000;
 

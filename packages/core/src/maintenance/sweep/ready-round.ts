@@ -1,5 +1,5 @@
 import { readyQueues, type ReadyQueue } from "../../queues/ready-queues.ts";
-import type { LoopDeps } from "../loop-deps.ts";
+import type { LoopDeps } from "../loop.ts";
 import { offerMark } from "../../limits/marks.ts";
 import { SignalUnavailableError } from "../../signal/signal.ts";
 import { resignalOrphans } from "../resignal.ts";

@@ -4,7 +4,7 @@ import { createLogger } from "../../index.ts";
 import { engineHarness } from "../../../test/engine-harness.ts";
 import { createFollowUps } from "../../follow-ups.ts";
 import { recovered_max, recoverExpired } from "../../lease/recover.ts";
-import type { SweepDeps } from "../loop-deps.ts";
+import type { SweepDeps } from "../loop.ts";
 import { createRecovery, recoverAll } from "./recovery.ts";
 
 const { deps } = engineHarness();

@@ -1,8 +1,7 @@
 import { composed } from "../../database/composed.ts";
 import { executeOn } from "../../database/statement.ts";
 import { pause } from "../../pause.ts";
-import type { LoopDeps } from "../loop-deps.ts";
-import { reportFailed } from "../report-failed.ts";
+import { type LoopDeps, reportFailed } from "../loop.ts";
 
 /** How long writes must have been answered before leases are ended. */
 const opens_after_ms_default = 8_000;

@@ -1,7 +1,7 @@
 import { isOutage } from "../../database/errors.ts";
 import { recovered_max, recoverExpired } from "../../lease/recover.ts";
 import { announce } from "../../signal/announce.ts";
-import type { SweepDeps } from "../loop-deps.ts";
+import type { SweepDeps } from "../loop.ts";
 import type { RecoveryGate } from "./recovery-gate.ts";
 
 /** Claims looked at in one statement. */

@@ -1,10 +1,8 @@
 import { dueSummaryInTime, type DueSummary } from "../due-summary.ts";
 import { pause } from "../../pause.ts";
-import type { SweepDeps } from "../loop-deps.ts";
+import { type SweepDeps, takeTurn, reportFailed } from "../loop.ts";
 import { createDuties } from "./duties.ts";
 import { createRecoveryGate } from "./recovery-gate.ts";
-import { reportFailed } from "../report-failed.ts";
-import { takeTurn } from "../take-turn.ts";
 
 /** One sweep per this time across the whole fleet: an idle system asks the database less than once a second. */
 const sweep_ms = 1_200;

@@ -1,8 +1,15 @@
 import { z } from "zod";
 import type { QueueRef } from "../../deps.ts";
-import { memoryNotices } from "../notices.ts";
+import {
+  memoryNotices,
+  wakeMark,
+  type DeadLetterList,
+  type ReadyJob,
+  type Signal,
+  type Woken,
+  SignalUnavailableError,
+} from "../signal.ts";
 import { memoryPresence, workerFacts } from "../presence.ts";
-import { wakeMark, type DeadLetterList, type ReadyJob, type Signal, type Woken } from "../signal.ts";
 import { localPermits } from "../token-bucket.ts";
 
 const queue = z.object({ tenant: z.string(), queue: z.string() });
@@ -167,3 +174,28 @@ const noDeadLetters: DeadLetterList = {
   carryOn: async () => 0,
   clear: async () => {},
 };
+
+const nothing = () => Promise.reject(new SignalUnavailableError("there is no signal: REDIS_URL is not set"));
+
+/**
+ * No signal at all: for a process that submits jobs and shares neither Redis nor its memory with a worker. The workers'
+ * sweep finds the jobs. A worker without Redis takes `memorySignal()`: on this one it cannot wait, and asks Postgres again
+ * and again, as when Redis is away.
+ *
+ * @example
+ * const signal = noSignal();
+ */
+export function noSignal(): Signal {
+  const { marks_only: _, ...own } = memorySignal();
+  return {
+    ...own,
+    heard: false,
+    push: async () => 0,
+    pushFront: async () => 0,
+    setMarked: async () => {},
+    take: nothing,
+    wait: nothing,
+    takeTurn: async () => true,
+    presence: { announce: async () => {}, withdraw: async () => {}, list: nothing },
+  };
+}

@@ -1,4 +1,4 @@
-import { shownUrl } from "../../settings/shown-url.ts";
+import { shownUrl } from "../../settings/setting-error.ts";
 
 export type Endpoint = { host: string; port: number };
 

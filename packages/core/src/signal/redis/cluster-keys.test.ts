@@ -1,11 +1,5 @@
 import { expect, test } from "vitest";
-import {
-  deadLetterCursorKey,
-  deadLetterMembersKey,
-  defaultKeys,
-  queueKeys,
-  workersKey,
-} from "../keys.ts";
+import { deadLetterCursorKey, deadLetterMembersKey, defaultKeys, queueKeys, workersKey } from "../keys.ts";
 import { clusterKeys, slotOf } from "./cluster-keys.ts";
 
 const keys = clusterKeys(defaultKeys);

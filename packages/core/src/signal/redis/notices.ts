@@ -1,8 +1,7 @@
 import type { Redis } from "ioredis";
 import type { RedisLink } from "./link.ts";
 import { noticeChannel } from "../keys.ts";
-import { memoryNotices } from "../notices.ts";
-import type { Notices, Topic } from "../signal.ts";
+import { memoryNotices, type Notices, type Topic } from "../signal.ts";
 
 /** Ids in one message; the listener splits it in one go. */
 const message_ids_max = 1_000;

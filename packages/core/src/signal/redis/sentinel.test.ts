@@ -7,7 +7,7 @@ import { main, never } from "../../../test/signal-drivers.ts";
 import { expectAllToWork, newKeys, soon } from "../../../test/working-signal.ts";
 import { defaultKeys } from "../keys.ts";
 import { parseRedisUrl } from "./address.ts";
-import { watchMaster } from "./sentinel-watch.ts";
+import { watchMaster } from "./one-server.ts";
 import { redisSignal } from "./signal.ts";
 import type { Signal } from "../signal.ts";
 

@@ -1,7 +1,7 @@
 import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/harness";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { advanceAndAdmit } from "../../../test/advance.ts";
-import { countDrift } from "../../counts/drift.ts";
+import { countDrift } from "../../counts/job-checks.ts";
 import { foldCounts } from "../../counts/fold.ts";
 import type { Database } from "../../database/connect.ts";
 import type { Deps } from "../../deps.ts";

@@ -8,7 +8,7 @@ import { cancel } from "../../jobs/cancel.ts";
 import { claimReady } from "../../lease/claim.ts";
 import { complete, fail } from "../../settle/settle.ts";
 import type { EnqueueOutcome } from "../outcome.ts";
-import { promoteDue } from "../../maintenance/promote-due.ts";
+import { promoteDue } from "../../maintenance/promote.ts";
 import { firstId, prune } from "../../maintenance/prune.ts";
 
 const options = { idempotency_ttl_seconds: 60 };

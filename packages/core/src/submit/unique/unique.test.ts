@@ -7,7 +7,7 @@ import { retry } from "../../jobs/retry.ts";
 import type { EnqueueOutcome } from "../outcome.ts";
 import { enqueue } from "../enqueue.ts";
 import { fail } from "../../settle/settle.ts";
-import { promoteDue } from "../../maintenance/promote-due.ts";
+import { promoteDue } from "../../maintenance/promote.ts";
 import { uniqueHarness, idOf, options } from "../../../test/unique-harness.ts";
 
 const { deps, url, add, take, finish, read, keys, countsAreTrue } = uniqueHarness();

@@ -6,8 +6,7 @@ import { forgetClaims, forgetEndedClaims } from "../../../src/lease/forget-claim
 import { heartbeat } from "../../../src/lease/heartbeat.ts";
 import type { Lease } from "../../../src/lease/lease.ts";
 import { recoverExpired } from "../../../src/lease/recover.ts";
-import { release } from "../../../src/lease/release.ts";
-import { revokeClaim } from "../../../src/lease/revoke-claim.ts";
+import { release, revokeClaim } from "../../../src/lease/release.ts";
 import { firstId } from "../../../src/maintenance/prune.ts";
 import { completeWithChildren } from "../../../src/settle/complete-with-children.ts";
 import { completeAndLeaseNext } from "../../../src/settle/complete-and-lease-next.ts";

@@ -4,7 +4,7 @@ import { firstFlow, forgetEmptyFlows } from "../../../src/flows/keeping/forget-e
 import { advanceOverdue } from "../../../src/groups/overdue.ts";
 import { forgetPastStarts } from "../../../src/limits/note-starts.ts";
 import { clearResults } from "../../../src/maintenance/clear-results.ts";
-import { promoteDue } from "../../../src/maintenance/promote-due.ts";
+import { promoteDue } from "../../../src/maintenance/promote.ts";
 import { firstId, prune } from "../../../src/maintenance/prune.ts";
 import { drainPage } from "../../../src/outbox/drain-page.ts";
 import { forget } from "../../../src/maintenance/forget.ts";

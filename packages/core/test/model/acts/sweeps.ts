@@ -7,7 +7,7 @@ import { endLeases } from "../../../src/lease/end-leases.ts";
 import { recoverExpired } from "../../../src/lease/recover.ts";
 import { forgetPastStarts as forgetStarts } from "../../../src/limits/note-starts.ts";
 import { expireAll } from "../../../src/maintenance/expire.ts";
-import { promoteDue } from "../../../src/maintenance/promote-due.ts";
+import { promoteDue } from "../../../src/maintenance/promote.ts";
 import { firstId, prune } from "../../../src/maintenance/prune.ts";
 import { forget } from "../../../src/maintenance/forget.ts";
 import { nothingFollows } from "../../explorer/moves/move.ts";

@@ -1,4 +1,4 @@
-import { boolean, text, atlasqueue, time } from "../drizzle.ts";
+import { boolean, text, atlasqueue, time, bytes } from "../drizzle.ts";
 
 /**
  * By which this database recognizes its Redis, and notices a copy of itself there (`signal/redis-owner.ts`). It belongs
@@ -14,4 +14,11 @@ export const redisOwner = atlasqueue.table("redis_owner", {
   stranger: text(),
   /** Until then another database is known to renew its own. */
   refused_until: time(),
+});
+
+/** Secrets shared by all processes on this database, by purpose. They belong to the database: no tenant has any. */
+export const signingKeys = atlasqueue.table("signing_keys", {
+  name: text().primaryKey(),
+  key: bytes().notNull(),
+  created_at: time().notNull().defaultNow(),
 });
