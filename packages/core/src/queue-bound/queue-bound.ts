@@ -44,7 +44,6 @@ export function createQueueBound(
   { queues_per_tenant_max }: { queues_per_tenant_max: number },
 ): QueueBound {
   let known = new Map<string, Set<string>>();
-  const looks = new Map<string, Promise<readonly Missing[]>>();
   let names = 0;
   let known_from = performance.now();
 
@@ -63,20 +62,12 @@ export function createQueueBound(
     for (const queue of queues) own.add(queue);
     names += own.size;
   };
-  /** Requests for the same queues share a look. */
-  const lookFor = (tenant: string, unknown: readonly string[]): Promise<readonly Missing[]> => {
-    const name = JSON.stringify([tenant, unknown]);
-    const params = [tenant, textArray(unknown), queues_per_tenant_max];
-    const looking =
-      looks.get(name) ?? executeOn(deps.database)<Missing>({ text: look, params }).finally(() => looks.delete(name));
-    looks.set(name, looking);
-    return looking;
-  };
   /** Those that do not fit. The others are remembered: all that fit, or all if `together`. */
   const refusedOf = async (tenant: string, queues: readonly string[], together: boolean): Promise<string[]> => {
     const unknown = [...new Set(queues)].filter((queue) => !namesOf(tenant).has(queue));
     if (unknown.length === 0) return [];
-    const missing = await lookFor(tenant, unknown);
+    const params = [tenant, textArray(unknown), queues_per_tenant_max];
+    const missing = await executeOn(deps.database)<Missing>({ text: look, params });
     // No awaits from here on: what others let in meanwhile counts, stored or not.
     const own = namesOf(tenant);
     const fresh = missing.map(({ queue }) => queue).filter((queue) => !own.has(queue));
