@@ -1,7 +1,6 @@
 import { connectDatabase, createLogger, memorySignal } from "@atlasqueue/core";
-import { submit } from "@atlasqueue/core/internal";
 import { firstIdAt } from "../../../packages/core/src/maintenance/retention.ts";
-import { eventually, recordEvents, submission, testDatabase } from "@atlasqueue/harness";
+import { eventually, recordEvents, submission, testDatabase, submit } from "@atlasqueue/harness";
 import { expect, onTestFinished, test } from "vitest";
 import { readApiConfig } from "../src/config.ts";
 import { startApi } from "../src/start-api.ts";

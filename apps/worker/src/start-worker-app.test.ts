@@ -1,8 +1,17 @@
 import { createLogger, memorySignal } from "@atlasqueue/core";
-import { SignalUnavailableError, submit } from "@atlasqueue/core/internal";
+import { SignalUnavailableError } from "@atlasqueue/core/internal";
 import { findJob, resumeQueue } from "@atlasqueue/core/internal/http";
 import { openTelemetry } from "@atlasqueue/core/opentelemetry";
-import { eventually, recordEvents, redisUrl, submission, tcpProxy, testDatabase, forFile } from "@atlasqueue/harness";
+import {
+  eventually,
+  recordEvents,
+  redisUrl,
+  submission,
+  tcpProxy,
+  testDatabase,
+  forFile,
+  submit,
+} from "@atlasqueue/harness";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { statusFor } from "../test/status-for.ts";

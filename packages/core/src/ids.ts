@@ -1,6 +1,10 @@
 import { randomFillSync } from "node:crypto";
 import { v7 } from "uuid";
 
+/** No id comes before the first one, nor after the last. */
+export const firstId = "00000000-0000-0000-0000-000000000000";
+export const lastId = "ffffffff-ffff-ffff-ffff-ffffffffffff";
+
 const pool = new Uint8Array(4_096);
 let used = pool.length;
 let last_ms = -Infinity;

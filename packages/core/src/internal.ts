@@ -30,7 +30,6 @@ export type { SeenWorker } from "./signal/presence.ts";
 export { createRedisOwner, requireOwnRedis, sharedRedis } from "./signal/redis-owner.ts";
 export { requireSignal, signalTrouble } from "./signal/require-signal.ts";
 export { SignalUnavailableError } from "./signal/signal.ts";
-export { submit } from "./submit/submit.ts";
 export {
   createToken,
   type CreateTokenOutcome,

@@ -1,7 +1,7 @@
 import { inTransaction } from "../src/database/transaction.ts";
 import type { Deps, QueueRef } from "../src/deps.ts";
 import { type Released, releaseChildren as release } from "../src/flows/release-children.ts";
-import { widenGroups } from "../src/groups/widen.ts";
+import { widenGroups } from "../src/groups/overdue.ts";
 import { drainPage, type Drained, type Handler, type Handlers } from "../src/outbox/drain-page.ts";
 import { createDrainer } from "../src/outbox/drainer.ts";
 import { outboxHandlers } from "../src/outbox/handlers.ts";

@@ -1,10 +1,10 @@
 import { queueLimits } from "@atlasqueue/contract";
 import { connectDatabase, migrateDatabase, memorySignal, type Database } from "@atlasqueue/core";
-import { recoverExpired, setLimits, submit } from "@atlasqueue/core/internal";
+import { recoverExpired, setLimits } from "@atlasqueue/core/internal";
 import { heartbeat } from "@atlasqueue/core/internal/http";
 import { claim, extendLeases } from "@atlasqueue/core/internal/worker";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { ownServers, submission, type Servers } from "@atlasqueue/harness";
+import { ownServers, submission, type Servers, submit } from "@atlasqueue/harness";
 
 // What a claim leaves unsynced waits for the WAL writer, which must not have a turn between claim and crash.
 const walWriterRests = "ALTER SYSTEM SET wal_writer_delay = '10s'";

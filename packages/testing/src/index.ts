@@ -1,5 +1,5 @@
 export { findProgram, pgBouncer, startPrometheus, type PgBouncer, type Prometheus } from "./programs/index.ts";
-export { recordEvents, submission } from "./factories.ts";
+export { recordEvents, submission, submit } from "./factories.ts";
 export { createDatabase, type CreatedDatabase } from "./servers/create-database.ts";
 export { eventually, inTime, type EventuallyOptions } from "./eventually.ts";
 export { forFile } from "./for-file.ts";

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { queueLimits } from "@atlasqueue/contract";
 import { connectDatabase, createLogger, createQueue, memorySignal } from "@atlasqueue/core";
-import { complete, requirePostgres, setLimits, submit, type Deps } from "@atlasqueue/core/internal";
+import { complete, requirePostgres, setLimits, type Deps } from "@atlasqueue/core/internal";
 import { findJob } from "@atlasqueue/core/internal/http";
 import { claim } from "@atlasqueue/core/internal/worker";
 import { enqueue } from "@atlasqueue/core/internal/tools";
-import { eventually, recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/harness";
+import { eventually, recordEvents, submission, testDatabase, type TestDatabase, submit } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { defineHandler } from "./handler.ts";

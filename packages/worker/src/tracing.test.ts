@@ -1,6 +1,5 @@
 import { readTraceContext, type SpanWish, type TraceContext, type Tracing } from "@atlasqueue/contract";
-import { submit } from "@atlasqueue/core/internal";
-import { submission } from "@atlasqueue/harness";
+import { submission, submit } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { workerHarness } from "../test/harness.ts";

@@ -1,6 +1,5 @@
 import type { SubmitJobInput } from "@atlasqueue/contract";
 import { createLogger, memorySignal, redisSignal, type Signal } from "@atlasqueue/core";
-import { submit } from "@atlasqueue/core/internal";
 import { findJob, type JobRow } from "@atlasqueue/core/internal/http";
 import {
   eventually,
@@ -10,6 +9,7 @@ import {
   testDatabase,
   uniqueKeys,
   type TestDatabase,
+  submit,
 } from "@atlasqueue/harness";
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
 import type { WorkerDeps } from "../src/deps.ts";

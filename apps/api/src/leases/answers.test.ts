@@ -1,7 +1,6 @@
 import { leaseAnswer } from "@atlasqueue/contract";
 import { memorySignal } from "@atlasqueue/core";
-import { submit } from "@atlasqueue/core/internal";
-import { eventually, submission } from "@atlasqueue/harness";
+import { eventually, submission, submit } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { testApp } from "../../test/test-app.ts";
 import { startServer, type RunningServer } from "../server.ts";

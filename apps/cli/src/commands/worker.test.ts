@@ -1,6 +1,5 @@
 import { fileURLToPath } from "node:url";
 import { connectDatabase, memorySignal } from "@atlasqueue/core";
-import { submit } from "@atlasqueue/core/internal";
 import {
   eventually,
   otherOwner,
@@ -10,6 +9,7 @@ import {
   submission,
   testDatabase,
   uniqueKeys,
+  submit,
 } from "@atlasqueue/harness";
 import { expect, onTestFinished, test } from "vitest";
 import { mainFile } from "../../test/run-start.ts";

@@ -1,5 +1,4 @@
 import { createLogger, createQueue, memorySignal } from "@atlasqueue/core";
-import { submit } from "@atlasqueue/core/internal";
 import { findJob } from "@atlasqueue/core/internal/http";
 import {
   eventually,
@@ -9,6 +8,7 @@ import {
   testDatabase,
   type HttpReceiver,
   type TestDatabase,
+  submit,
 } from "@atlasqueue/harness";
 import { startWorker, type Worker } from "@atlasqueue/worker";
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from "vitest";

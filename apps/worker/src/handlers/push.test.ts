@@ -1,7 +1,7 @@
 import { createLogger, memorySignal } from "@atlasqueue/core";
-import { pauseAll, submit } from "@atlasqueue/core/internal";
+import { pauseAll } from "@atlasqueue/core/internal";
 import { explainJob, findJob, resumeQueue } from "@atlasqueue/core/internal/http";
-import { eventually, forFile, httpReceiver, recordEvents, submission, testDatabase } from "@atlasqueue/harness";
+import { eventually, forFile, httpReceiver, recordEvents, submission, testDatabase, submit } from "@atlasqueue/harness";
 import { startWorker } from "@atlasqueue/worker";
 import { expect, onTestFinished, test } from "vitest";
 import { readWorkerConfig } from "../config.ts";

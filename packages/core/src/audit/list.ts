@@ -1,3 +1,4 @@
+import { firstId, lastId } from "../ids.ts";
 import type { AuditEntry } from "@atlasqueue/contract";
 import { composed } from "../database/composed.ts";
 import type { ActRow } from "../database/schema/index.ts";
@@ -20,9 +21,6 @@ const stretch_rows_max = 5_000;
  * apart may the two be.
  */
 const clocks_ms_max = 3_600_000;
-const oldest = "00000000-0000-0000-0000-000000000000";
-const newest = "ffffffff-ffff-ffff-ffff-ffffffffffff";
-
 /**
  * What was done in a tenant, newest first. A page looks at a bounded stretch of the time asked for, so it may be short
  * or empty and still have a next one.
@@ -38,11 +36,11 @@ export async function listActs(
   below: string | undefined,
 ): Promise<{ rows: ActRow[]; next: string | undefined }> {
   const { action = "", token = "", target = "", after = "", before = "" } = filter;
-  const first = after === "" ? oldest : firstIdAt(new Date(Date.parse(after) - clocks_ms_max));
-  const last = before === "" ? newest : firstIdAt(new Date(Date.parse(before) + clocks_ms_max));
+  const first = after === "" ? firstId : firstIdAt(new Date(Date.parse(after) - clocks_ms_max));
+  const last = before === "" ? lastId : firstIdAt(new Date(Date.parse(before) + clocks_ms_max));
   const found = await executeOn(deps.database)<ActRow & { reached: string | null }>({
     text,
-    params: [tenant, lower(below ?? newest, last), action, token, target, after, before, rows_max, first],
+    params: [tenant, lower(below ?? lastId, last), action, token, target, after, before, rows_max, first],
   });
   const reached = found[0]?.reached ?? undefined;
   const rows = found.flatMap(({ reached: _reached, ...row }) => ((row.id as string | null) === null ? [] : [row]));

@@ -1,3 +1,4 @@
+import { firstId } from "../ids.ts";
 import { countMixedMoves } from "../counts/changes.ts";
 import { uuidArray } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
@@ -11,8 +12,6 @@ import { movedTables } from "./tables.ts";
 const page_max = 1_000;
 /** Held in memory at once. With more, the rest waits for the next call. */
 const collected_max = 50_000;
-const firstId = "00000000-0000-0000-0000-000000000000";
-
 /** `left`: jobs that another program had begun to run there, or put into a group there. They stay until they have ended. */
 export type Cleared = { collected: number; left: number };
 

@@ -1,3 +1,4 @@
+import { firstId } from "../ids.ts";
 import { submission } from "@atlasqueue/harness";
 import { jobStatuses, type JobStatus } from "@atlasqueue/contract";
 import { expect, test } from "vitest";
@@ -11,8 +12,8 @@ import { complete, fail } from "../settle/settle.ts";
 import { enqueue } from "../submit/enqueue.ts";
 import { forget } from "../maintenance/forget.ts";
 import { promoteDue } from "../maintenance/promote.ts";
-import { firstId, prune } from "../maintenance/prune.ts";
-import { purge } from "../dead-letters/purge.ts";
+import { prune } from "../maintenance/prune.ts";
+import { purge } from "../dead-letters/bulk.ts";
 import { recoverExpired } from "../lease/recover.ts";
 import { release } from "../lease/release.ts";
 import { replay } from "../dead-letters/replay.ts";

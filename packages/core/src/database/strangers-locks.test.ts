@@ -5,7 +5,7 @@ import { countDrift } from "../counts/job-checks.ts";
 import { foldCounts } from "../counts/fold.ts";
 import type { Deps } from "../deps.ts";
 import { claim } from "../lease/claim.ts";
-import { heartbeat } from "../lease/heartbeat.ts";
+import { heartbeat } from "../lease/extend.ts";
 import { setLimits } from "../limits/set.ts";
 import { complete } from "../settle/settle.ts";
 import { enqueue } from "../submit/enqueue.ts";

@@ -2,9 +2,13 @@ import { afterAPart, afterSome } from "../database/errors.ts";
 import type { Deps } from "../deps.ts";
 import type { FollowUps } from "../follow-ups.ts";
 import { byMillisecond, countDead, deadByNow } from "./count.ts";
-import { pageAfter, type DeadFilter, type DeadPage, type DeadPlace } from "./pages.ts";
-import { purge } from "./purge.ts";
+import { pageAfter, type DeadFilter, type DeadPage, type DeadPlace, pageParameters, pageParams } from "./pages.ts";
 import { replay } from "./replay.ts";
+import { composed } from "../database/composed.ts";
+import { executeOn } from "../database/statement.ts";
+import { endedFlows } from "../flows/keeping/ended-flows.ts";
+import { removeJobs } from "../jobs/remove.ts";
+import { reachedFrom, takeDead } from "./take.ts";
 
 type BulkDeps = Deps & { followUps: Pick<FollowUps, "retried" | "noLongerDead"> };
 /** Ends a call between two steps: the caller is gone. */
@@ -76,3 +80,33 @@ async function changeAll(
   // Never "all of them" without having looked.
   return { matched: Math.max(found + left.count, left.complete ? 0 : changed + 1), changed };
 }
+
+/** `found` is how many matched, `ids` those removed. */
+export type Purged = { found: number; reached: DeadPlace | null; ids: string[] };
+
+const rows_max = 500;
+
+/**
+ * dead → gone, with their attempts: one step over dead letters, longest dead first. Locked ones, and those of a flow that is not over, are found and skipped.
+ * An idempotency key whose job is gone is free again, and is pruned in due course.
+ *
+ * @example
+ * const { ids } = await purge(deps, page);
+ */
+export async function purge(deps: Deps, page: DeadPage): Promise<Purged> {
+  const [row] = await executeOn(deps.database)<Omit<Purged, "ids"> & { ids: string[] | null }>({
+    text,
+    params: pageParams(page),
+  });
+  const ids = row?.ids ?? [];
+  if (ids.length > 0) deps.observe({ event: "jobs_purged", tenant: page.tenant, count: ids.length });
+  return { found: row?.found ?? 0, reached: row?.reached ?? null, ids };
+}
+
+const text = composed(
+  "dead-letters/purge",
+  pageParameters,
+  `
+  WITH ${takeDead(rows_max)}, ${endedFlows("taken")}, ${removeJobs("ended")}
+  SELECT ${reachedFrom(rows_max)}, (SELECT json_agg(id) FROM gone) AS ids`,
+);

@@ -1,3 +1,4 @@
+import { lastId } from "../ids.ts";
 import { composed } from "../database/composed.ts";
 import { unindexed } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
@@ -12,7 +13,7 @@ export type DeadFields = { queue?: string | undefined; type?: string | undefined
 export type DeadRows = { rows: PageRow[]; next: DeadPlace | undefined };
 
 /** Later than anything can have died. */
-const newest: DeadPlace = { dead_us: 2 ** 53 - 1, id: "ffffffff-ffff-ffff-ffff-ffffffffffff" };
+const newest: DeadPlace = { dead_us: 2 ** 53 - 1, id: lastId };
 
 /**
  * A tenant's dead letters, most recently dead first: the order of the list in Redis. A page looks at no more than

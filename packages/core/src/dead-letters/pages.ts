@@ -1,3 +1,4 @@
+import { firstId } from "../ids.ts";
 import { hidden, unindexed, uuidArray } from "../database/literals.ts";
 import type { OperationCursor } from "../database/schema/index.ts";
 import type { Statement } from "../database/statement.ts";
@@ -35,7 +36,6 @@ export type StartsPage = DeadPage | ({ kind: "stopped" } & IdsPage);
 type Wanted = { queue: string; type: string; tag: string; fingerprint: string };
 
 const ids_max = 500;
-const no_id = "00000000-0000-0000-0000-000000000000";
 /** Rows one statement of a walk looks at, of any tenant: a rare filter must not read everything that ever died. */
 export const stretch_jobs_max = 20_000;
 
@@ -44,7 +44,7 @@ export function firstPage(filter: DeadFilter, until_us: number): DeadPage | unde
   const { tenant } = filter;
   if ("ids" in filter) return pageOf(tenant, [...new Set(filter.ids)], until_us);
   const { queue = "", type = "", tag = "", fingerprint = "", died_after, died_before } = filter;
-  const after = { dead_us: microseconds(died_after) ?? 0, id: no_id };
+  const after = { dead_us: microseconds(died_after) ?? 0, id: firstId };
   const last_us = Math.min(until_us, microseconds(died_before) ?? Infinity);
   return { kind: "walk", tenant, queue, type, tag, fingerprint, after, until_us: last_us };
 }
@@ -96,7 +96,7 @@ export const pageParameters = [
 export function pageParams(page: StartsPage): Statement["params"] {
   const { tenant, kind, until_us } = page;
   if (kind !== "walk")
-    return [tenant, uuidArray(page.ids), "", "", "", 0, no_id, until_us, String(kind === "stopped"), ""];
+    return [tenant, uuidArray(page.ids), "", "", "", 0, firstId, until_us, String(kind === "stopped"), ""];
   const { queue, type, tag, fingerprint, after } = page;
   return [tenant, uuidArray([]), queue, type, fingerprint, after.dead_us, after.id, until_us, "false", tag];
 }

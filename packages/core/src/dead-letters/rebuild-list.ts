@@ -1,3 +1,4 @@
+import { firstId } from "../ids.ts";
 import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
@@ -80,8 +81,6 @@ const diedSince = composed(
 );
 
 const isCursor = /^([-\d]{10,}T[\d:.]+Z) [-\da-f]{36}( more)?$/;
-const firstId = "00000000-0000-0000-0000-000000000000";
-
 /** Goes over one page, and over it again, with what moved up into it, while there is something to take out. */
 async function removeRevived(deps: Deps & { signal: Signal }, length: number, round: number): Promise<number> {
   const { deadLetters } = deps.signal;

@@ -8,8 +8,7 @@ import { retry } from "../jobs/retry.ts";
 import { claim } from "../lease/claim.ts";
 import { complete, fail } from "../settle/settle.ts";
 import { createSubmitter } from "../submit/submitter.ts";
-import type { FlowJob } from "./flow.ts";
-import { underOneKey } from "./under-one-key.ts";
+import { type FlowJob, underOneKey } from "./flow.ts";
 
 let own: TestDatabase;
 let deps: { database: ReturnType<typeof connectDatabase>; observe: ReturnType<typeof recordEvents>["observe"] };

@@ -1,11 +1,10 @@
+import { firstId } from "../ids.ts";
 import { composed } from "../database/composed.ts";
 import type { Execute } from "../database/statement.ts";
 import type { Handled, OutboxRow } from "../outbox/drain-page.ts";
 
 /** Edges looked at in one statement, shared among the tenants of its parents, and among each tenant's parents. */
 const edges_max = 500;
-const before_all = "00000000-0000-0000-0000-000000000000";
-
 /**
  * What the end of a parent, or its start anew, means for the jobs that wait for it: its edges are closed, or marked as
  * failed, or the mark goes, and each child gets a row `recheck_child`, which `releaseChildren` acts on.
@@ -31,7 +30,7 @@ export async function closeEdges(execute: Execute, rows: readonly OutboxRow[]): 
   return handled;
 }
 
-const placeOf = ({ payload }: OutboxRow) => String(payload?.["after"] ?? before_all);
+const placeOf = ({ payload }: OutboxRow) => String(payload?.["after"] ?? firstId);
 
 const failed = "parents.status IN ('dead', 'cancelled')";
 const closes = `(parents.status = 'succeeded' OR ${failed} AND on_parent_failure = 'run')`;

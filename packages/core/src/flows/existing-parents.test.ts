@@ -6,9 +6,8 @@ import { isUnavailable } from "../database/errors.ts";
 import { claim } from "../lease/claim.ts";
 import { complete } from "../settle/settle.ts";
 import { enqueue } from "../submit/enqueue.ts";
-import type { Flow, FlowJob } from "./flow.ts";
+import { type Flow, type FlowJob, underOneKey } from "./flow.ts";
 import { submitFlow } from "./submit-flow.ts";
-import { underOneKey } from "./under-one-key.ts";
 
 // Jobs that are there already, and what may happen to them while a flow is submitted that waits for them.
 

@@ -1,3 +1,4 @@
+import { firstId, lastId } from "../ids.ts";
 import { type Flow, type FlowState, isFinal, jobStatuses, type JobStatus } from "@atlasqueue/contract";
 import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
@@ -55,9 +56,6 @@ export type FlowList = { flows: Flow[]; next: string | undefined };
 
 /** The flows one page looks at for those in a state, which only their jobs know. */
 const looked_at_max = 200;
-const newest = "ffffffff-ffff-ffff-ffff-ffffffffffff";
-const oldest = "00000000-0000-0000-0000-000000000000";
-
 /**
  * A tenant's flows, newest first. With a state a page may be short, or empty, and still have a next one.
  *
@@ -69,12 +67,12 @@ export async function listFlows(
   tenant: string,
   { state }: { state?: FlowState | undefined },
   flows_max: number,
-  below: string = newest,
+  below: string = lastId,
 ): Promise<FlowList> {
   const flows: Flow[] = [];
   let last = below;
   for (let looked_at = 0; looked_at < looked_at_max; looked_at += flows_max) {
-    const rows = await executeOn(deps.database)<FlowRow>({ text, params: [tenant, last, flows_max, oldest] });
+    const rows = await executeOn(deps.database)<FlowRow>({ text, params: [tenant, last, flows_max, firstId] });
     for (const row of rows) {
       last = row.id;
       const one = showFlow(row);

@@ -1,10 +1,9 @@
 import { idempotencyKeyAccepts, isIdempotencyKey, submitBatch, validate } from "@atlasqueue/contract";
 import { IdempotencyMismatchError, InvalidJobError, UniqueConflictError } from "../submit/refused.ts";
 import { flowFaults, unknownParent } from "./flow-faults.ts";
-import { answerOf, flowOf, type Flow } from "./flow.ts";
+import { answerOf, flowOf, type Flow, underOneKey } from "./flow.ts";
 import type { QueueFlow, SubmittedFlow } from "./queue-flow.ts";
 import type { FlowOutcome } from "./submit-flow.ts";
-import { underOneKey } from "./under-one-key.ts";
 
 /** A flow from the caller's own code. Throws `InvalidJobError`. */
 export function ownFlow(tenant: string, { idempotency_key, ...batch }: QueueFlow): Flow {

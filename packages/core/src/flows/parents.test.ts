@@ -1,3 +1,4 @@
+import { firstId } from "../ids.ts";
 import { jobStatuses } from "@atlasqueue/contract";
 import { inTime } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
@@ -7,7 +8,6 @@ import { advanceAndAdmit } from "../../test/advance.ts";
 import { cancel } from "../jobs/cancel.ts";
 import { claim } from "../lease/claim.ts";
 import { clearResults } from "../maintenance/clear-results.ts";
-import { firstId } from "../maintenance/prune.ts";
 import { complete } from "../settle/settle.ts";
 import { parentsOf, parentsPage } from "./parents.ts";
 

@@ -6,9 +6,8 @@ import { foldCounts } from "../counts/fold.ts";
 import { cancel } from "../jobs/cancel.ts";
 import { enqueueAll } from "../submit/enqueue-all.ts";
 import { enqueue } from "../submit/enqueue.ts";
-import type { Flow, FlowJob } from "./flow.ts";
+import { type Flow, type FlowJob, underOneKey } from "./flow.ts";
 import { submitFlow } from "./submit-flow.ts";
-import { underOneKey } from "./under-one-key.ts";
 
 const { deps, add } = engineHarness();
 const options = { idempotency_ttl_seconds: 60 };

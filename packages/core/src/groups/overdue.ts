@@ -5,6 +5,8 @@ import { announce } from "../signal/announce.ts";
 import type { ReadyJob, Signal } from "../signal/signal.ts";
 import { notesInTurn } from "../outbox/notes.ts";
 import { advanceIn, readyOf, type GroupRef } from "./advance.ts";
+import type { Execute } from "../database/statement.ts";
+import type { Handled, OutboxRow } from "../outbox/drain-page.ts";
 
 const page_groups = 500;
 /** Pages in one go, leaving a sweep time for its other duties. */
@@ -46,4 +48,53 @@ const take = composed(
     SELECT tenant, queue, group_key FROM atlasqueue.job_groups
     WHERE overdue_at <= now() AND job_groups.tenant = turns.tenant AND ${idleTxTimeout}
     ORDER BY overdue_at LIMIT share FOR UPDATE SKIP LOCKED) AS page`,
+);
+
+/** Groups of a queue looked at in one statement. */
+const widened_groups_max = 1_000;
+
+/**
+ * More jobs of the groups of some queues may run at once: their groups with blocked jobs are overdue from now on, and
+ * `advance`, which is called after the commit, lets the jobs through. Of each tenant a page of one queue's groups is looked
+ * at; the row goes on from there (`after`). A group that another transaction holds is passed over: it lets more through
+ * when its next job finishes.
+ */
+export async function widenGroups(
+  execute: Execute,
+  rows: readonly OutboxRow[],
+  advance: () => Promise<void>,
+): Promise<Handled> {
+  const again: OutboxRow[] = [];
+  for (const [tenant, own] of Map.groupBy(rows, (row) => row.tenant)) {
+    const [row, ...others] = own as [OutboxRow, ...OutboxRow[]];
+    const { queue, after } = placeOf(row);
+    const params = [tenant, queue, after ?? "", widened_groups_max];
+    const [page] = await execute<{ last: string | null; groups: number }>({ text: mark, params });
+    if (page?.groups === widened_groups_max) again.push({ ...row, payload: { ...row.payload, after: page.last } });
+    // One that begins now stands for all that the same queue has by now.
+    again.push(...others.filter((other) => after !== undefined || placeOf(other).queue !== queue));
+  }
+  return { again, committed: advance };
+}
+
+const placeOf = ({ payload }: OutboxRow) => payload as { queue: string; after?: string };
+
+const mark = composed(
+  "groups/mark-blocked",
+  ["tenant", "queue", "after", "groups_max"],
+  `
+  WITH page AS MATERIALIZED (
+    SELECT group_key FROM atlasqueue.job_groups WHERE tenant = $1 AND queue = $2 AND group_key > $3 ORDER BY group_key LIMIT $4::int
+  ), free AS MATERIALIZED (
+    SELECT locked.spot FROM page CROSS JOIN LATERAL (
+      SELECT FROM atlasqueue.jobs WHERE tenant = $1 AND queue = $2 AND jobs.group_key = page.group_key AND group_seq > 0
+      ORDER BY group_seq LIMIT 1) AS blocked
+    CROSS JOIN LATERAL (
+      SELECT ctid AS spot FROM atlasqueue.job_groups
+      WHERE tenant = $1 AND queue = $2 AND job_groups.group_key = page.group_key AND overdue_at IS NULL
+      FOR UPDATE SKIP LOCKED) AS locked
+  ), marked AS (
+    UPDATE atlasqueue.job_groups SET overdue_at = now() WHERE ctid = ANY(ARRAY(SELECT spot FROM free))
+  )
+  SELECT max(group_key) AS last, count(*)::int AS groups FROM page`,
 );

@@ -3,7 +3,7 @@ import { markWidened } from "../../test/advance.ts";
 import { engineHarness, main } from "../../test/engine-harness.ts";
 import { setLimits } from "../limits/set.ts";
 import { drainPage, type Handlers } from "../outbox/drain-page.ts";
-import { widenGroups } from "./widen.ts";
+import { widenGroups } from "./overdue.ts";
 
 const { deps, add } = engineHarness();
 const unlimited = { concurrency: null, group_concurrency: null, rate: null, group_rate: null, fair_by: null };

@@ -32,10 +32,9 @@ export { steerOperation, type Steering } from "../operations/steer.ts";
 export { actOnFlow } from "../flows/act-on-flow.ts";
 export { findFlow, listFlows } from "../flows/list-flows.ts";
 export { viewFlow } from "../flows/show-flow.ts";
-export { answerOf, isFlow, type Flow, type FlowJob } from "../flows/flow.ts";
+export { answerOf, isFlow, type Flow, type FlowJob, tiesOf, underOneKey } from "../flows/flow.ts";
 export { flowFaults } from "../flows/flow-faults.ts";
 export type { FlowOutcome } from "../flows/submit-flow.ts";
-export { tiesOf, underOneKey } from "../flows/under-one-key.ts";
 export { listAttempts } from "../jobs/attempts.ts";
 export { heldGroups } from "../groups/held.ts";
 export { readThroughput } from "../rollups/throughput.ts";
@@ -52,7 +51,7 @@ export type { PageRow } from "../jobs/page-row.ts";
 export { retry } from "../jobs/retry.ts";
 export { showJob } from "../jobs/show.ts";
 export { createFinishedWaits, type FinishedWaits } from "../jobs/wait-finished.ts";
-export { heartbeat } from "../lease/heartbeat.ts";
+export { heartbeat } from "../lease/extend.ts";
 export type { LeasedJob } from "../lease/lease.ts";
 export { createLiveEvents, type LiveEvents } from "../live/live-events.ts";
 export type { LiveEventText } from "../live/listener.ts";
@@ -64,9 +63,8 @@ export { createQueueBound, TooManyQueuesError, type QueueBound } from "../queue-
 export { createStorageQuota, StorageFullError, type StorageQuota } from "../quota/storage-quota.ts";
 export { oldestWaiting } from "../queues/oldest-waiting.ts";
 export { resumeQueue } from "../queues/pause.ts";
-export { queueScaling } from "../queues/scaling.ts";
+export { queueScaling, queueStats, type QueueStats } from "../queues/stats.ts";
 export { setDefaults } from "../queues/set-defaults.ts";
-export { queueStats, type QueueStats } from "../queues/stats.ts";
 export {
   inParts,
   settleRemote,

@@ -4,7 +4,7 @@ export { asOption } from "../database/server/require-postgres.ts";
 export type { Settled } from "../follow-ups.ts";
 export { claim, claimReady } from "../lease/claim.ts";
 export { createClaimSize } from "../lease/claim-size.ts";
-export { endLeases } from "../lease/end-leases.ts";
+export { endLeases } from "../lease/recover.ts";
 export { extendLeases, reportProgress } from "../lease/extend.ts";
 export { forgetClaims } from "../lease/forget-claims.ts";
 export { aboutLease, leaseEvent, type Claimer, type Lease } from "../lease/lease.ts";

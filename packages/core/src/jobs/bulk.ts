@@ -1,3 +1,4 @@
+import { lastId } from "../ids.ts";
 import { isFinal, jobStatuses } from "@atlasqueue/contract";
 import { afterAPart } from "../database/errors.ts";
 import { uuidArray } from "../database/literals.ts";
@@ -39,8 +40,6 @@ const bulk_ms_max = 3_000;
 const page_jobs = 500;
 /** Fewer are deleted at once, as each may have a thousand steps: a page that took longer than its deadline would never end. */
 const deleted_jobs_max = 100;
-/** Not the newest id by our own clock: that of the process that made a job may be ahead. */
-const after_all = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 type Found = Pick<JobRow, "id" | "status">;
 
 /** Without what may be large: a thousand ids make a small request. */
@@ -65,7 +64,7 @@ export async function bulkJobs(
   { dry_run, below, stop, ms_max = bulk_ms_max }: BulkOptions,
 ): Promise<BulkJobsOutcome> {
   const end = performance.now() + ms_max;
-  const upper = below ?? after_all;
+  const upper = below ?? lastId;
   const outcome: BulkJobsOutcome = { matched: 0, changed: 0, next: upper, first: undefined };
   let begun = false;
   try {

@@ -1,3 +1,4 @@
+import { firstId, lastId } from "../ids.ts";
 import { composed } from "../database/composed.ts";
 import { jobStatuses, type JobStatus } from "@atlasqueue/contract";
 import { countJobs } from "../counts/total.ts";
@@ -51,10 +52,6 @@ const quick_ms = 60;
  * tenant's list would wait for another's backlog.
  */
 export const held_apart_max = 100_000;
-/** An id with all bits set: every job is below it. */
-const newest = "ffffffff-ffff-ffff-ffff-ffffffffffff";
-const oldest = "00000000-0000-0000-0000-000000000000";
-
 /**
  * A tenant's jobs, newest first. No index serves it, as one that every insert and claim had to maintain would cost them
  * a fifth: it walks the primary key, which is in order of creation, in stretches, for up to a second. A page may
@@ -181,11 +178,11 @@ const heldApart = new Set(idQueries.flatMap(([statuses]) => statuses));
 const listParameters = "below tenant queue type statuses group jobs_max fingerprint above worker".split(" ");
 
 /** A filter and a place as the parameters of a list. The ids are in order of creation, so a time is a place. */
-function paramsOf(tenant: string, filter: ListFilter, jobs_max: number, below: string = newest) {
+function paramsOf(tenant: string, filter: ListFilter, jobs_max: number, below: string = lastId) {
   const { queue = "", type = "", group = "", fingerprint = "", worker = "" } = filter;
   const { created_after, created_before } = filter;
-  const last = created_before === undefined ? newest : firstIdAt(new Date(Date.parse(created_before) + 1));
-  const above = created_after === undefined ? oldest : firstIdAt(new Date(created_after));
+  const last = created_before === undefined ? lastId : firstIdAt(new Date(Date.parse(created_before) + 1));
+  const above = created_after === undefined ? firstId : firstIdAt(new Date(created_after));
   const statuses = textArray(statusesOf(filter) ?? []);
   return [below < last ? below : last, tenant, queue, type, statuses, group, jobs_max, fingerprint, above, worker];
 }

@@ -22,7 +22,7 @@ const parentHasFailed =
  * still has its turn there. A job that waits for others is blocked until these have ended, except those that have
  * failed, `when` (a further condition) it is to do without them; one that was started anew itself has not failed. Steps
  * and signals stay, so that what was done is not done again; what it waits for, it waits for anew. `queued` then has a
- * row for each, with its `returning` columns and `was`, the status it had. The statement must be `impatient`.
+ * row for each, with its `returning` columns and `was`, the status it had. The statement must wait for a lock no longer than `lockTimeout`.
  */
 export const startAnew = (rows: string, returning: string, when = "") => `
   waiting AS MATERIALIZED (

@@ -3,7 +3,7 @@ import { engineHarness, tenant } from "../../test/engine-harness.ts";
 import { nothingFollows } from "../../test/explorer/moves/move.ts";
 import { rowsRead } from "../../test/rows-read.ts";
 import { countDead, deadByNow } from "../dead-letters/count.ts";
-import { purge } from "../dead-letters/purge.ts";
+import { purge } from "../dead-letters/bulk.ts";
 import { replay } from "../dead-letters/replay.ts";
 import { claim } from "../lease/claim.ts";
 import { previewOperation } from "../operations/create.ts";

@@ -1,10 +1,9 @@
 import { expect, test } from "vitest";
 import { engineHarness } from "../../test/engine-harness.ts";
 import { claim } from "./claim.ts";
-import { endLeases } from "./end-leases.ts";
+import { endLeases, recoverExpired } from "./recover.ts";
 import { extendLeases } from "./extend.ts";
 import type { Lease } from "./lease.ts";
-import { recoverExpired } from "./recover.ts";
 
 const { deps, add } = engineHarness();
 const lease = async (worker_id: string): Promise<Lease[]> =>

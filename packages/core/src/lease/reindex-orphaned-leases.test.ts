@@ -1,9 +1,9 @@
+import { firstId } from "../ids.ts";
 import { expect, test } from "vitest";
 import { claimer, engineHarness } from "../../test/engine-harness.ts";
 import { reindexOrphanedLeases, countOrphanedLeases } from "./reindex-orphaned-leases.ts";
 import { claim } from "./claim.ts";
 import { complete } from "../settle/settle.ts";
-import { firstId } from "../maintenance/prune.ts";
 import { recoverExpired } from "./recover.ts";
 
 const { deps, recorded, addMany } = engineHarness();

@@ -77,7 +77,7 @@ export const typesIn = (types: readonly string[] | undefined): string => (types 
 /**
  * Parts of a WITH that turn queued jobs into running ones; `leased` has them. $1 token, $2 worker, $3 lease seconds,
  * $4 tenant, $5 whether whole, $6 types. A lease counts from its statement, as its transaction may have waited for the queue first. The token is
- * the key of the claim's row, so one that was taken back (`take-back.ts`) is refused, however late it arrives.
+ * the key of the claim's row, so one that was taken back (`revokeClaim`) is refused, however late it arrives.
  */
 export const takeLeases = (which: string) => `
   leased AS (

@@ -1,10 +1,11 @@
-import { firstFlow, forgetEmptyFlows } from "../flows/keeping/forget-empty.ts";
+import { firstId } from "../ids.ts";
+import { firstFlow, forgetEmptyFlows } from "../flows/keeping/ended-flows.ts";
 import { default_audit_hours, type Retention, type Walked } from "./retention.ts";
 import { forgetActs } from "../audit/forget.ts";
 import { reindexOrphanedLeases, countOrphanedLeases } from "../lease/reindex-orphaned-leases.ts";
 import { forgetPastStarts } from "../limits/note-starts.ts";
 import { forget } from "./forget.ts";
-import { firstId, prune } from "./prune.ts";
+import { prune } from "./prune.ts";
 import { pause } from "../pause.ts";
 import { hint } from "../signal/announce.ts";
 import { foldMinutes } from "../rollups/fold.ts";

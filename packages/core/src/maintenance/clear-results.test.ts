@@ -8,11 +8,10 @@ import {
 } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import type { Deps } from "../deps.ts";
-import { newId } from "../ids.ts";
+import { newId, firstId } from "../ids.ts";
 import { createLogger } from "../observe/log.ts";
 import { memorySignal } from "../signal/memory/signal.ts";
 import { clearResults, resultsStep, type ResultsPlace } from "./clear-results.ts";
-import { firstId } from "./prune.ts";
 
 const lastId = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 let own: TestDatabase;

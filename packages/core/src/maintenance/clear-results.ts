@@ -1,10 +1,10 @@
+import { firstId } from "../ids.ts";
 import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
 import { bisectOnError, idAfter } from "./bisect-on-error.ts";
 import { endedFlows, clearedResult, isCleared } from "../flows/keeping/ended-flows.ts";
 import { asyncCommit } from "../database/clauses.ts";
 import type { Deps } from "../deps.ts";
-import { firstId } from "./prune.ts";
 import { firstIdFromNow, walked, walkedPage, type Walked } from "./retention.ts";
 import { type LoopDeps, takeTurn, retentionFailed } from "./loop.ts";
 

@@ -1,8 +1,7 @@
 import { beforeEach, expect, test } from "vitest";
 import { engineHarness } from "../../test/engine-harness.ts";
 import { rowsRead } from "../../test/rows-read.ts";
-import { createDueRound, type DueRound } from "./due-round.ts";
-import { promoteAll } from "./promote.ts";
+import { createDueRound, type DueRound, promoteAll } from "./promote.ts";
 
 const { deps } = engineHarness();
 let goRound: DueRound;

@@ -1,3 +1,4 @@
+import { firstId } from "../ids.ts";
 import { steppingDatabase, submission } from "@atlasqueue/harness";
 import { describe, expect, test } from "vitest";
 import { admitAll } from "../../test/advance.ts";
@@ -6,7 +7,7 @@ import { enqueue } from "../submit/enqueue.ts";
 import { cancel } from "../jobs/cancel.ts";
 import { executeIn } from "../database/caller-transaction.ts";
 import { submitInside } from "../submit/pending/submit-inside.ts";
-import { firstId, prune } from "./prune.ts";
+import { prune } from "./prune.ts";
 
 const { deps, finish } = engineHarness();
 

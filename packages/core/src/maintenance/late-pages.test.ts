@@ -1,10 +1,11 @@
+import { firstId } from "../ids.ts";
 import { recordEvents, testDatabase, type TestDatabase } from "@atlasqueue/harness";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { neverEndsAfter } from "../../test/never-ending.ts";
 import { connectDatabase, type Database } from "../database/connect.ts";
 import type { Deps } from "../deps.ts";
 import { clearResults } from "./clear-results.ts";
-import { firstId, prune } from "./prune.ts";
+import { prune } from "./prune.ts";
 
 const lastId = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 const jobs = 12;

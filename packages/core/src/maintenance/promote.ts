@@ -1,15 +1,16 @@
 import type { Deps, QueueRef } from "../deps.ts";
 import type { Signal, ReadyJob } from "../signal/signal.ts";
 import { announce } from "../signal/announce.ts";
-import type { DueRound } from "./due-round.ts";
 import { countMixedMoves } from "../counts/changes.ts";
 import { composed } from "../database/composed.ts";
 import { numberArray, textArray, unindexed } from "../database/literals.ts";
 import { executeOn } from "../database/statement.ts";
+import { stepping } from "../queues/stepping.ts";
+import { createTenantRound } from "./tenant-round.ts";
 
 const batch_max = 500;
 /** In one go, leaving a sweep time for its other duties. */
-const jobs_max = 10_000;
+const promoted_max = 10_000;
 
 /**
  * Make every due job ready and signal it. Returns how many there were. While there are more than a page, pages of the
@@ -17,7 +18,7 @@ const jobs_max = 10_000;
  */
 export async function promoteAll(deps: Deps & { signal: Signal }, goRound?: DueRound): Promise<number> {
   let total = 0;
-  while (total < jobs_max) {
+  while (total < promoted_max) {
     const promoted = await promoteDue(deps, batch_max);
     await announce(deps, promoted);
     total += promoted.length;
@@ -139,3 +140,42 @@ const text = composed(
   ), ${countMixedMoves("moved")}
   SELECT * FROM promoted`,
 );
+
+/** Of all queues, in one look. */
+const round_jobs_max = 500;
+
+/** Queues with jobs that are due now or later, and whether the first one of each is due now. */
+const dueQueues = stepping<{ due: boolean }>({
+  name: "queues/waiting-queues-of",
+  are: "due_at IS NOT NULL",
+  order: "ASC",
+  said: "first.due_at <= now() AS due",
+});
+
+export type DueRound = () => Promise<ReadyJob[]>;
+
+/**
+ * Promotes due jobs, queue after queue: each round continues where the last one ended. Each tenant with due jobs gets an
+ * equal share of a round, and its queues share that equally, so a million jobs of one tenant do not delay another's. Signal
+ * the jobs that it returns.
+ *
+ * @example
+ * const goRound = createDueRound(deps);
+ * await announce(deps, await goRound());
+ */
+export function createDueRound(deps: Deps): DueRound {
+  const round = createTenantRound(deps, dueQueues);
+  return async () => {
+    const shares = sharesOf([...(await round.next()).values()].map((page) => page.filter(({ due }) => due)));
+    return shares.length > 0 ? promoteDue(deps, 0, shares) : [];
+  };
+}
+
+/** At least one job of each queue. */
+function sharesOf(pages: readonly (readonly Omit<Share, "jobs_max">[])[]): Share[] {
+  const due = pages.filter((page) => page.length > 0);
+  return due.flatMap((page) => {
+    const share = Math.ceil(round_jobs_max / due.length / page.length);
+    return page.map(({ tenant, queue }) => ({ tenant, queue, jobs_max: share }));
+  });
+}

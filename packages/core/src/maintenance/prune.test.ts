@@ -1,10 +1,11 @@
+import { firstId } from "../ids.ts";
 import { submission } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { engineHarness } from "../../test/engine-harness.ts";
 import { firstIdAt } from "./retention.ts";
 import { enqueue } from "../submit/enqueue.ts";
 import { clearResults, type Cleared } from "./clear-results.ts";
-import { firstId, prune, type Pruned } from "./prune.ts";
+import { prune, type Pruned } from "./prune.ts";
 import { forget } from "./forget.ts";
 
 const { deps } = engineHarness();

@@ -17,8 +17,6 @@ export type Pruned = {
   failed?: unknown;
 };
 
-export const firstId = "00000000-0000-0000-0000-000000000000";
-
 /**
  * succeeded | cancelled | dead → gone, with their attempts, when they finished longer ago than they are kept, and no
  * key that still holds names them, neither an idempotency key nor a unique one with a window, nor may come to. A step looks at

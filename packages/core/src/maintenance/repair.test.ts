@@ -1,12 +1,19 @@
 import { randomUUID } from "node:crypto";
-import { recordEvents, redisUrl, submission, testDatabase, uniqueKeys, type TestDatabase } from "@atlasqueue/harness";
+import {
+  recordEvents,
+  redisUrl,
+  submission,
+  testDatabase,
+  uniqueKeys,
+  type TestDatabase,
+  submit,
+} from "@atlasqueue/harness";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { SubmitJobInput } from "@atlasqueue/contract";
 import type { Deps } from "../deps.ts";
 import { redisSignal } from "../signal/redis/signal.ts";
 import { SignalUnavailableError, type Signal } from "../signal/signal.ts";
-import { submit } from "../submit/submit.ts";
 import { enqueue } from "../submit/enqueue.ts";
 import { resignalOrphans } from "./resignal.ts";
 

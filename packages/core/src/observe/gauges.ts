@@ -2,7 +2,7 @@ import type { JobStatus } from "@atlasqueue/contract";
 import { Gauge, type GaugeConfiguration, type Registry } from "prom-client";
 import type { Connections, Database } from "../database/connect.ts";
 import { countJobs } from "../counts/total.ts";
-import { oldestReady } from "../queues/oldest-ready.ts";
+import { oldestReady } from "../queues/all-tenants.ts";
 import type { Signal, SignalState } from "../signal/signal.ts";
 
 const states: SignalState[] = ["up", "refusing", "down"];

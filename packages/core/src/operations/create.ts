@@ -15,9 +15,9 @@ import { byMillisecond, countDead, deadByNow } from "../dead-letters/count.ts";
 import { errorPattern } from "../dead-letters/fingerprint.ts";
 import { listDead } from "../dead-letters/list.ts";
 import type { Deps } from "../deps.ts";
-import { newId } from "../ids.ts";
+import { newId, firstId } from "../ids.ts";
 import { bulkJobs, can, type BulkAction, type BulkDeps } from "../jobs/bulk.ts";
-import { readPatched } from "./patching.ts";
+import { readPatched } from "./page.ts";
 import { deadFilterOf } from "./rows.ts";
 
 /** How long jobs are counted before an operation starts. */
@@ -41,15 +41,12 @@ export async function previewOperation(
   const counted = Object.values(others).every((value) => value === undefined);
   const options = { dry_run: true, below: upper, ms_max: counted ? 0 : count_ms_max };
   const { matched, next, first } = await bulkJobs(deps, tenant, kind, filter, options);
-  const found = { total: matched, total_complete: next === undefined, upper: upper ?? first ?? next ?? none };
+  const found = { total: matched, total_complete: next === undefined, upper: upper ?? first ?? next ?? firstId };
   if (!counted || found.total_complete) return found;
   const counts = await countJobs(deps, tenant, { queue });
   const meant = jobStatuses.filter((one) => can[kind](one) && (status === undefined || status === one));
   return { ...found, total: meant.reduce((sum, one) => sum + counts[one], 0), total_complete: true };
 }
-
-/** An id that every job is above. */
-const none = "00000000-0000-0000-0000-000000000000";
 
 /**
  * Start an operation on the jobs that match now, which the sweep of some process carries on with within a second or so

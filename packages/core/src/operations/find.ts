@@ -1,3 +1,4 @@
+import { lastId } from "../ids.ts";
 import type { Operation } from "@atlasqueue/contract";
 import { and, eq } from "../database/drizzle.ts";
 import { composed } from "../database/composed.ts";
@@ -31,7 +32,7 @@ export async function listOperations(
   deps: Pick<Deps, "database">,
   tenant: string,
   operations_max: number,
-  below: string = newest,
+  below: string = lastId,
   kind: Operation["kind"] | "" = "",
 ): Promise<{ rows: OperationRow[]; next: string | undefined }> {
   type Row = OperationRow & { cut: boolean };
@@ -39,9 +40,6 @@ export async function listOperations(
   const rows = found.slice(0, operations_max).map(({ cut: _cut, ...row }) => row);
   return { rows, next: found[0]?.cut || found.length > operations_max ? rows.at(-1)?.id : undefined };
 }
-
-/** An id with all bits set: every operation is below it. */
-const newest = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
 // A patch, and a filter of a thousand ids, may be large.
 const list = composed(

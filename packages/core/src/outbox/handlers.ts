@@ -1,8 +1,7 @@
 import type { Deps } from "../deps.ts";
 import { closeEdges } from "../flows/close-edges.ts";
 import { releaseChildren, type Released } from "../flows/release-children.ts";
-import { advanceAllOverdue } from "../groups/overdue.ts";
-import { widenGroups } from "../groups/widen.ts";
+import { advanceAllOverdue, widenGroups } from "../groups/overdue.ts";
 import type { OfType } from "../rollups/tally.ts";
 import { announce, hint } from "../signal/announce.ts";
 import type { Signal } from "../signal/signal.ts";

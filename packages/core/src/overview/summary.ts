@@ -3,7 +3,7 @@ import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { isLimited } from "../limits/capacity.ts";
-import { readySince } from "../queues/oldest-ready.ts";
+import { readySince } from "../queues/all-tenants.ts";
 
 /** A queue that is not paused and has ready jobs: since when the oldest of them is ready. */
 export type WaitingQueue = { queue: string; running: number; limited: boolean; since: Date };

@@ -1,8 +1,7 @@
-import { submission } from "@atlasqueue/harness";
+import { submission, submit } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { engineHarness, main } from "../../test/engine-harness.ts";
 import { everyReadyQueue, readyAmong, type ReadyQueue } from "./ready-queues.ts";
-import { submit } from "../submit/submit.ts";
 import { claim, claimReady } from "../lease/claim.ts";
 import { complete } from "../settle/settle.ts";
 import { pauseQueue, resumeQueue } from "./pause.ts";

@@ -26,7 +26,7 @@ export async function pauseQueue(deps: Deps, { tenant, queue }: QueueRef): Promi
 }
 
 /**
- * Let the queue's jobs be claimed again, and signal those that are ready, oldest first, whatever was popped meanwhile
+ * Let the queue's jobs be claimed again, and signal those that are ready, oldest first, whatever was popped
  * meanwhile. Resuming a queue that is not paused changes nothing.
  *
  * @example

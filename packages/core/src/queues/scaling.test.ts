@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { connectDatabase } from "../database/connect.ts";
 import { rowsRead } from "../../test/rows-read.ts";
 import { memorySignal } from "../signal/memory/signal.ts";
-import { queueScaling } from "./scaling.ts";
+import { queueScaling } from "./stats.ts";
 
 test("an autoscaler may ask every few seconds: however many jobs wait, a handful of them is read", async () => {
   const own = await testDatabase();

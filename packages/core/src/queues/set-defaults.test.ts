@@ -1,3 +1,4 @@
+import { firstId } from "../ids.ts";
 import { defineJob, queueDefaults, type JobDefaults, type QueueDefaultsInput } from "@atlasqueue/contract";
 import { submission } from "@atlasqueue/harness";
 import { expect, onTestFinished, test } from "vitest";
@@ -7,7 +8,7 @@ import { engineHarness, main } from "../../test/engine-harness.ts";
 import { waysToSubmit } from "../../test/ways-to-submit.ts";
 import { clearResults } from "../maintenance/clear-results.ts";
 import { forget } from "../maintenance/forget.ts";
-import { firstId, prune } from "../maintenance/prune.ts";
+import { prune } from "../maintenance/prune.ts";
 import { firstIdAt } from "../maintenance/retention.ts";
 import { createQueue, type QueueJob } from "../queue.ts";
 import { fireAll } from "../schedules/fire-due.ts";

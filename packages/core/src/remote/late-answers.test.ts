@@ -2,7 +2,7 @@ import { eventually } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { call, longPollHarness, never } from "../../test/long-poll.ts";
 import { forTenant } from "../database/pool/fair-share.ts";
-import { heartbeat } from "../lease/heartbeat.ts";
+import { heartbeat } from "../lease/extend.ts";
 import { memorySignal } from "../signal/memory/signal.ts";
 
 const { open, recorded, database, leases, add, takeTurns } = longPollHarness();

@@ -1,7 +1,8 @@
+import { firstId } from "../ids.ts";
 import { expect, test } from "vitest";
 import { claimer, tenant } from "../../test/engine-harness.ts";
 import { stepsHarness, stranger } from "../../test/steps-harness.ts";
-import { purge } from "../dead-letters/purge.ts";
+import { purge } from "../dead-letters/bulk.ts";
 import { cancel } from "../jobs/cancel.ts";
 import { deleteFinished } from "../jobs/delete.ts";
 import { editAndRetry } from "../jobs/edit-and-retry.ts";
@@ -10,7 +11,7 @@ import { retry } from "../jobs/retry.ts";
 import type { Lease } from "../lease/lease.ts";
 import { release } from "../lease/release.ts";
 import { promoteDue } from "../maintenance/promote.ts";
-import { firstId, prune } from "../maintenance/prune.ts";
+import { prune } from "../maintenance/prune.ts";
 import { complete, fail } from "../settle/settle.ts";
 import { memorySignal } from "../signal/memory/signal.ts";
 import { findJobSteps, findLeasedSteps } from "./find.ts";

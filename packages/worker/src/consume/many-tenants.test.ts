@@ -1,7 +1,7 @@
 import { noSignal, type Signal } from "@atlasqueue/core";
-import { SignalUnavailableError, submit } from "@atlasqueue/core/internal";
+import { SignalUnavailableError } from "@atlasqueue/core/internal";
 import { findJob } from "@atlasqueue/core/internal/http";
-import { eventually, ownSignal, submission } from "@atlasqueue/harness";
+import { eventually, ownSignal, submission, submit } from "@atlasqueue/harness";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { drivers, workerHarness } from "../../test/harness.ts";

@@ -1,6 +1,5 @@
-import { submit } from "@atlasqueue/core/internal";
 import { explainJob, findJob } from "@atlasqueue/core/internal/http";
-import { eventually, submission } from "@atlasqueue/harness";
+import { eventually, submission, submit } from "@atlasqueue/harness";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { drivers, gate, workerHarness } from "../../test/harness.ts";

@@ -1,8 +1,7 @@
-import { submission, tcpProxy, testDatabase } from "@atlasqueue/harness";
+import { submission, tcpProxy, testDatabase, submit } from "@atlasqueue/harness";
 import { expect, onTestFinished, test } from "vitest";
 import { connectDatabase } from "../connect.ts";
 import { memorySignal } from "../../signal/memory/signal.ts";
-import { submit } from "../../submit/submit.ts";
 import { schemaState } from "../schema-state.ts";
 import { requirePostgres } from "./require-postgres.ts";
 

@@ -1,18 +1,19 @@
+import { firstId } from "../../ids.ts";
 import { eventually, type TestDatabase } from "@atlasqueue/harness";
 import { describe, expect, test } from "vitest";
 import { engineHarness } from "../../../test/engine-harness.ts";
 import { advanceAndAdmit } from "../../../test/advance.ts";
 import { addFlow } from "../../../test/add-flow.ts";
 import { rowsRead } from "../../../test/rows-read.ts";
-import { purge } from "../../dead-letters/purge.ts";
+import { purge } from "../../dead-letters/bulk.ts";
 import type { Deps } from "../../deps.ts";
 import { cancel } from "../../jobs/cancel.ts";
 import { deleteFinished } from "../../jobs/delete.ts";
 import { retry } from "../../jobs/retry.ts";
 import { clearResults } from "../../maintenance/clear-results.ts";
-import { firstId, prune } from "../../maintenance/prune.ts";
+import { prune } from "../../maintenance/prune.ts";
 import { complete } from "../../settle/settle.ts";
-import { firstFlow, forgetEmptyFlows } from "./forget-empty.ts";
+import { firstFlow, forgetEmptyFlows } from "./ended-flows.ts";
 
 const lastId = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 const { deps, take, die, status } = engineHarness();

@@ -3,9 +3,8 @@ import { refreshStatistics, staleTables } from "../../database/server/refresh-st
 import { carryOnOperations } from "../../operations/step.ts";
 import { advanceAllOverdue } from "../../groups/overdue.ts";
 import { type DueSummary } from "../due-summary.ts";
-import { createDueRound } from "../due-round.ts";
+import { createDueRound, promoteAll } from "../promote.ts";
 import { expireAll } from "../expire.ts";
-import { promoteAll } from "../promote.ts";
 import { fireAll } from "../../schedules/fire-due.ts";
 import { hint } from "../../signal/announce.ts";
 import { type SweepDeps, takeTurn, reportFailed } from "../loop.ts";

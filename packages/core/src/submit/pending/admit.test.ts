@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest
 import { admitAll, handlersFor } from "../../../test/advance.ts";
 import { engineHarness } from "../../../test/engine-harness.ts";
 import { executeOn } from "../../database/statement.ts";
-import { purge } from "../../dead-letters/purge.ts";
+import { purge } from "../../dead-letters/bulk.ts";
 import { createFollowUps, type FollowUps } from "../../follow-ups.ts";
 import { cancel } from "../../jobs/cancel.ts";
 import { deleteFinished } from "../../jobs/delete.ts";

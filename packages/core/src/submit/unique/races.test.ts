@@ -1,3 +1,4 @@
+import { firstId } from "../../ids.ts";
 import { connectDatabase } from "../../database/connect.ts";
 import type { SubmitJobInput } from "@atlasqueue/contract";
 import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/harness";
@@ -9,7 +10,7 @@ import { claimReady } from "../../lease/claim.ts";
 import { complete, fail } from "../../settle/settle.ts";
 import type { EnqueueOutcome } from "../outcome.ts";
 import { promoteDue } from "../../maintenance/promote.ts";
-import { firstId, prune } from "../../maintenance/prune.ts";
+import { prune } from "../../maintenance/prune.ts";
 
 const options = { idempotency_ttl_seconds: 60 };
 const claimer = { tenant: "default", queues: ["default"], worker_id: "w1", lease_seconds: 30 };

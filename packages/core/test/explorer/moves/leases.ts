@@ -1,13 +1,11 @@
+import { firstId } from "../../../src/ids.ts";
 import { reindexOrphanedLeases } from "../../../src/lease/reindex-orphaned-leases.ts";
 import { claim, claimReady } from "../../../src/lease/claim.ts";
-import { endLeases } from "../../../src/lease/end-leases.ts";
-import { extendLeases, reportProgress } from "../../../src/lease/extend.ts";
+import { endLeases, recoverExpired } from "../../../src/lease/recover.ts";
+import { extendLeases, reportProgress, heartbeat } from "../../../src/lease/extend.ts";
 import { forgetClaims, forgetEndedClaims } from "../../../src/lease/forget-claims.ts";
-import { heartbeat } from "../../../src/lease/heartbeat.ts";
 import type { Lease } from "../../../src/lease/lease.ts";
-import { recoverExpired } from "../../../src/lease/recover.ts";
 import { release, revokeClaim } from "../../../src/lease/release.ts";
-import { firstId } from "../../../src/maintenance/prune.ts";
 import { completeWithChildren } from "../../../src/settle/complete-with-children.ts";
 import { completeAndLeaseNext } from "../../../src/settle/complete-and-lease-next.ts";
 import { complete, fail } from "../../../src/settle/settle.ts";

@@ -1,5 +1,5 @@
 import { queueLimits } from "@atlasqueue/contract";
-import { purge } from "../../../src/dead-letters/purge.ts";
+import { purge } from "../../../src/dead-letters/bulk.ts";
 import { replay } from "../../../src/dead-letters/replay.ts";
 import { createOperation } from "../../../src/operations/create.ts";
 import { stepOperation } from "../../../src/operations/step.ts";

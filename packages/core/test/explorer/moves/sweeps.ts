@@ -1,11 +1,12 @@
+import { firstId } from "../../../src/ids.ts";
 import { closeEdges, releaseChildren } from "../../advance.ts";
 import { foldCounts } from "../../../src/counts/fold.ts";
-import { firstFlow, forgetEmptyFlows } from "../../../src/flows/keeping/forget-empty.ts";
+import { firstFlow, forgetEmptyFlows } from "../../../src/flows/keeping/ended-flows.ts";
 import { advanceOverdue } from "../../../src/groups/overdue.ts";
 import { forgetPastStarts } from "../../../src/limits/note-starts.ts";
 import { clearResults } from "../../../src/maintenance/clear-results.ts";
 import { promoteDue } from "../../../src/maintenance/promote.ts";
-import { firstId, prune } from "../../../src/maintenance/prune.ts";
+import { prune } from "../../../src/maintenance/prune.ts";
 import { drainPage } from "../../../src/outbox/drain-page.ts";
 import { forget } from "../../../src/maintenance/forget.ts";
 import { ofMany, type Moves } from "./move.ts";

@@ -1,6 +1,6 @@
 import { queueLimits } from "@atlasqueue/contract";
 import { expect } from "vitest";
-import { purge } from "../../../src/dead-letters/purge.ts";
+import { purge } from "../../../src/dead-letters/bulk.ts";
 import { replay } from "../../../src/dead-letters/replay.ts";
 import { cancel } from "../../../src/jobs/cancel.ts";
 import { deleteFinished } from "../../../src/jobs/delete.ts";

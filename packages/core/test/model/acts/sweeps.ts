@@ -1,14 +1,14 @@
+import { firstId } from "../../../src/ids.ts";
 import { admitAll, closeEdges, releaseChildren } from "../../advance.ts";
 import { expect } from "vitest";
 import { foldCounts } from "../../../src/counts/fold.ts";
 import { advanceOverdue } from "../../../src/groups/overdue.ts";
 import { forgetEndedClaims } from "../../../src/lease/forget-claims.ts";
-import { endLeases } from "../../../src/lease/end-leases.ts";
-import { recoverExpired } from "../../../src/lease/recover.ts";
+import { endLeases, recoverExpired } from "../../../src/lease/recover.ts";
 import { forgetPastStarts as forgetStarts } from "../../../src/limits/note-starts.ts";
 import { expireAll } from "../../../src/maintenance/expire.ts";
 import { promoteDue } from "../../../src/maintenance/promote.ts";
-import { firstId, prune } from "../../../src/maintenance/prune.ts";
+import { prune } from "../../../src/maintenance/prune.ts";
 import { forget } from "../../../src/maintenance/forget.ts";
 import { nothingFollows } from "../../explorer/moves/move.ts";
 import * as deciding from "../deciding.ts";

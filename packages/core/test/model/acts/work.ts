@@ -1,7 +1,6 @@
 import { expect, vi } from "vitest";
 import { claim, claimReady } from "../../../src/lease/claim.ts";
-import { extendLeases } from "../../../src/lease/extend.ts";
-import { heartbeat } from "../../../src/lease/heartbeat.ts";
+import { extendLeases, heartbeat } from "../../../src/lease/extend.ts";
 import type { Lease } from "../../../src/lease/lease.ts";
 import { release, revokeClaim } from "../../../src/lease/release.ts";
 import { complete, fail } from "../../../src/settle/settle.ts";
