@@ -74,7 +74,7 @@ export type FollowUps = {
 
 /**
  * The one place for what must happen after a commit: signals, notices to those waiting for a result, the list of dead
- * letters, the next job of a group, the children of a job, offers of a limited queue, the timer of a retry, the claims
+ * letters, the next job of a group, the children of a job, the mark of a limited queue, the timer of a retry, the claims
  * and the counts. All of it only does at once what the sweep would do a second or more later, so a process that dies in
  * the middle loses nothing but the last seconds of the figures over time.
  *

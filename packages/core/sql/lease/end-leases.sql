@@ -1,10 +1,10 @@
 -- $1 worker_id
-WITH batches AS MATERIALIZED (
+WITH theirs AS MATERIALIZED (
     SELECT token, job_ids FROM atlasqueue.claims WHERE worker_id = $1 FOR UPDATE SKIP LOCKED
   ), running AS MATERIALIZED (
-    SELECT batches.token, jobs.id
-    FROM batches CROSS JOIN LATERAL unnest(batches.job_ids) AS member(id) JOIN atlasqueue.jobs ON jobs.id = member.id
-    WHERE jobs.lease_token = batches.token AND jobs.status = 'running' AND jobs.locked_until > now()
+    SELECT theirs.token, jobs.id
+    FROM theirs CROSS JOIN LATERAL unnest(theirs.job_ids) AS member(id) JOIN atlasqueue.jobs ON jobs.id = member.id
+    WHERE jobs.lease_token = theirs.token AND jobs.status = 'running' AND jobs.locked_until > now()
   ), free AS MATERIALIZED (
     SELECT running.* FROM running JOIN atlasqueue.jobs ON jobs.id = running.id FOR NO KEY UPDATE OF jobs SKIP LOCKED
   ), ended AS (

@@ -63,7 +63,7 @@ WITH due AS MATERIALIZED (
     DELETE FROM atlasqueue.claims
     WHERE token = ANY(ARRAY(SELECT token FROM over)) AND (token, tenant) IN (SELECT token, tenant FROM over WHERE is_gone)
   )
-  SELECT (SELECT count(*)::int FROM looked_at) AS batches,
+  SELECT (SELECT count(*)::int FROM looked_at) AS claims,
          (SELECT count(*) FROM due) = $1::int OR (SELECT count(*) FROM looked_at) < (SELECT count(*) FROM due)
            OR (SELECT count(*) FROM free) = $4::int AS more,
          (SELECT json_agg(json_build_object('id', id, 'tenant', tenant, 'queue', queue, 'priority', priority, 'type', type,

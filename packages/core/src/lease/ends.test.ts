@@ -12,7 +12,7 @@ const { deps, recorded, add, read, expire, take } = engineHarness();
 
 const again = { kind: "retry", delay_ms: 0 } as const;
 
-const batches = async () => (await deps.database.sql`SELECT token FROM atlasqueue.claims WHERE job_ids <> '{}'`).length;
+const open = async () => (await deps.database.sql`SELECT token FROM atlasqueue.claims WHERE job_ids <> '{}'`).length;
 
 test("a renewal after the database's clock was set back moves the look at its claim as well", async () => {
   const [id] = await add({});
@@ -85,16 +85,16 @@ test("a claim of several jobs is tracked until the last of them is settled or re
   const ids = await add({}, {}, {});
   const [done, renewed, lost] = await claim(deps, ids, claimer);
   if (!done || !renewed || !lost) throw new Error("three jobs were to be claimed");
-  expect(await batches()).toBe(1);
+  expect(await open()).toBe(1);
   await complete(deps, [{ lease: done, result: null }]);
   await expire(lost.id);
   const first = await recoverExpired(deps, 10);
   expect(first.requeued.map((job) => job.id)).toEqual([lost.id]);
-  expect(await batches()).toBe(1);
+  expect(await open()).toBe(1);
   await expire(renewed.id);
   const second = await recoverExpired(deps, 10);
   expect(second.requeued.map((job) => job.id)).toEqual([renewed.id]);
-  expect(await batches()).toBe(0);
+  expect(await open()).toBe(0);
 });
 
 test("a lease being renewed while recovery looks is kept, and looked at again", async () => {
@@ -103,8 +103,8 @@ test("a lease being renewed while recovery looks is kept, and looked at again", 
   await expire(id ?? "");
   await deps.database.sql.begin(async (renewal) => {
     await renewal`UPDATE atlasqueue.jobs SET locked_until = now() + interval '60 s' WHERE id = ${id ?? ""}`;
-    expect(await recoverExpired(deps, 10)).toMatchObject({ requeued: [], dead: [], batches: 1 });
+    expect(await recoverExpired(deps, 10)).toMatchObject({ requeued: [], dead: [], claims: 1 });
   });
   expect(await read(id)).toMatchObject({ status: "running", lease_token: lease.lease_token });
-  expect(await batches()).toBe(1);
+  expect(await open()).toBe(1);
 });

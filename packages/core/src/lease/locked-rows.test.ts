@@ -40,7 +40,7 @@ test("one locked job stops no recovery of the others, and afterwards its worker 
   await expireAll();
   const recovered = await besideStranger(leases[4]?.id, () => recoverExpired(deps, 50));
   expect(recovered.requeued).toHaveLength(9);
-  expect(await recoverExpired(deps, 50)).toMatchObject({ requeued: [], batches: 0 });
+  expect(await recoverExpired(deps, 50)).toMatchObject({ requeued: [], claims: 0 });
   const [lease] = leases.slice(4);
   if (!lease) throw new Error("ten were leased");
   expect(await extendLeases(deps, [lease], 30)).toMatchObject({ lost: [], locked: [] });

@@ -12,13 +12,13 @@ import { groupIsFree } from "../groups/join.ts";
 import { lockFreeOnes } from "../database/clauses.ts";
 import { executeOn } from "../database/statement.ts";
 
-/** `batches` is how many claims were looked at; `more` is false when no other is due. Signal `requeued` and `ready`. */
+/** `claims` is how many claims were looked at; `more` is false when no other is due. Signal `requeued` and `ready`. */
 export type Recovered = {
   requeued: (ReadyJob & { type: string })[];
   dead: RecoveredJob[];
   /** The next jobs of the groups of those that died. */
   ready: ReadyJob[];
-  batches: number;
+  claims: number;
   more: boolean;
 };
 type RecoveredJob = ReadyJob & { type: string; group_key: string | null; has_children: boolean | null };
@@ -34,7 +34,7 @@ type RecoveredJob = ReadyJob & { type: string; group_key: string | null; has_chi
  * const { requeued, dead, more } = await recoverExpired(deps, 50);
  */
 export async function recoverExpired(deps: Deps, claims_max: number, jobs_max = recovered_max): Promise<Recovered> {
-  type Answer = { batches: number; more: boolean; jobs: Recovery[] | null };
+  type Answer = { claims: number; more: boolean; jobs: Recovery[] | null };
   const { answer, through } = await inTransaction(deps.database, async (execute) => {
     const params = [claims_max, leaseLostError, fingerprintOf(leaseLostError), jobs_max];
     const [row] = await execute<Answer>({ text: recover, params });
@@ -52,7 +52,7 @@ export async function recoverExpired(deps: Deps, claims_max: number, jobs_max = 
     requeued: rows.filter((row) => row.status === "queued"),
     dead: rows.filter((row) => row.status === "dead"),
     ready: readyOf(deps, through),
-    batches: answer?.batches ?? 0,
+    claims: answer?.claims ?? 0,
     more: answer?.more ?? false,
   };
 }
@@ -127,7 +127,7 @@ const recover = composed(
     DELETE FROM atlasqueue.claims
     WHERE token = ANY(ARRAY(SELECT token FROM over)) AND (token, tenant) IN (SELECT token, tenant FROM over WHERE is_gone)
   )
-  SELECT (SELECT count(*)::int FROM looked_at) AS batches,
+  SELECT (SELECT count(*)::int FROM looked_at) AS claims,
          (SELECT count(*) FROM due) = $1::int OR (SELECT count(*) FROM looked_at) < (SELECT count(*) FROM due)
            OR (SELECT count(*) FROM free) = $4::int AS more,
          (SELECT json_agg(json_build_object('id', id, 'tenant', tenant, 'queue', queue, 'priority', priority, 'type', type,
@@ -155,12 +155,12 @@ const end = composed(
   "lease/end-leases",
   ["worker_id"],
   `
-  WITH batches AS MATERIALIZED (
+  WITH theirs AS MATERIALIZED (
     SELECT token, job_ids FROM atlasqueue.claims WHERE worker_id = $1 FOR UPDATE SKIP LOCKED
   ), running AS MATERIALIZED (
-    SELECT batches.token, jobs.id
-    FROM batches CROSS JOIN LATERAL unnest(batches.job_ids) AS member(id) JOIN atlasqueue.jobs ON jobs.id = member.id
-    WHERE jobs.lease_token = batches.token AND jobs.status = 'running' AND jobs.locked_until > now()
+    SELECT theirs.token, jobs.id
+    FROM theirs CROSS JOIN LATERAL unnest(theirs.job_ids) AS member(id) JOIN atlasqueue.jobs ON jobs.id = member.id
+    WHERE jobs.lease_token = theirs.token AND jobs.status = 'running' AND jobs.locked_until > now()
   ), ${lockFreeOnes("running")}, ended AS (
     UPDATE atlasqueue.jobs SET locked_until = now() FROM free
     WHERE jobs.id = free.id AND jobs.lease_token = free.token AND jobs.status = 'running' AND jobs.locked_until > now()

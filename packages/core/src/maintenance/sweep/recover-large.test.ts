@@ -32,9 +32,9 @@ const ready = async (): Promise<number> =>
 
 test("a statement takes back a bounded number of jobs, of several claims or part of one, and the rest is due at once", async () => {
   await abandon(4, 30);
-  expect(await recoverExpired(deps, 50, 60)).toMatchObject({ batches: 2, more: true });
+  expect(await recoverExpired(deps, 50, 60)).toMatchObject({ claims: 2, more: true });
   expect(await ready()).toBe(60);
-  expect(await recoverExpired(deps, 50, 20)).toMatchObject({ batches: 1, more: true });
+  expect(await recoverExpired(deps, 50, 20)).toMatchObject({ claims: 1, more: true });
   expect(await ready()).toBe(80);
   expect(await recoverAll(sweep, 7)).toBe(40);
   // They stay a minute, without jobs.
@@ -46,7 +46,7 @@ test("jobs that somebody has locked keep none of their claim from being taken ba
   await deps.database.sql.begin(async (stranger) => {
     await stranger`SELECT FROM atlasqueue.jobs ORDER BY id LIMIT 10 FOR UPDATE`;
     expect(await recoverAll(sweep, 5)).toBe(20);
-    expect(await recoverExpired(deps, 50, 5)).toMatchObject({ batches: 0, more: false });
+    expect(await recoverExpired(deps, 50, 5)).toMatchObject({ claims: 0, more: false });
   });
   await deps.database.sql`UPDATE atlasqueue.claims SET check_at = now()`;
   expect(await recoverAll(sweep, 5)).toBe(10);
