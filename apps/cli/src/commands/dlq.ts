@@ -48,7 +48,8 @@ export function defineDlq(dlq: Command, env: Env): void {
       .option("--fingerprint <hex>", "Filter by error, as `dlq groups` shows it")
       .option("--all", "All jobs", false)
       .addOption(new Option("--dry-run", "Count them, and change nothing").default(false))
-      .addOption(yesOption())
+      // A replay does not ask, so that its `--yes` does nothing.
+      .addOption(yesOption().hideHelp(verb === "replay"))
       .addOption(urlOption())
       .addOption(jsonOption());
     command.action((ids, { queue, type, tag, fingerprint, all, dryRun, yes, url, json }) =>

@@ -45,7 +45,9 @@ export async function submitOne(options: OneOptions): Promise<number> {
   });
   if (!final) {
     if (json) tell(posted.job);
-    throw new Trouble(`the job ${posted.job.id} is not finished after ${wait_ms / 1_000} s`);
+    const now = await client.get(posted.job.id).catch(() => posted.job);
+    const error = "last_error" in now && now.last_error ? ` (${now.last_error})` : "";
+    throw new Trouble(`Job ${now.id} is not finished after ${wait_ms / 1_000} s: it is ${now.status}${error}`);
   }
   if (json) tell(final);
   else write(`${plainJson(final, 2)}\n`);

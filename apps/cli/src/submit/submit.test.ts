@@ -139,7 +139,7 @@ test.each([
 test("--wait gives up at its end with one line", async () => {
   const { code, stderr } = await submit(["noop", "--wait", "0.2"]);
   expect(code).toBe(1);
-  expect(stderr).toEqual([expect.stringMatching(/is not finished after 0.2 s$/)]);
+  expect(stderr).toEqual([expect.stringMatching(/is not finished after 0.2 s: it is queued$/)]);
 });
 
 test("bad lines are named and the others submitted; the same file again creates nothing", async () => {

@@ -120,7 +120,7 @@ function mainReason(job: Facts, status: Exclude<JobStatus, "queued">): Reason {
       return { code: "running", detail: `${job.worker_id} runs it, with a lease until ${at(job.locked_until)}.` };
     }
     case "dead": {
-      const detail = `It died at ${finished_at} after ${job.attempts} attempts. The error was: ${error}`;
+      const detail = `It died at ${finished_at} in attempt ${job.attempts} of ${job.max_attempts}. The error was: ${error}`;
       return { code: job.dead_reason ?? "dead", detail };
     }
     case "cancelled": {

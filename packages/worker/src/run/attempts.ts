@@ -45,7 +45,7 @@ export function createAttempts(parts: Parts): Attempts<RunningJob> {
     run_jobs_max,
     hear: (event, job) => deps.observe(about(event, job)),
     ended(job, outcome) {
-      const duration_ms = (job.ran_ms = performance.now() - (job.began_at_ms ?? 0));
+      const duration_ms = (job.ran_ms = Math.round((performance.now() - (job.began_at_ms ?? 0)) * 1_000) / 1_000);
       parts.jobEnded();
       if (outcome.kind === "succeeded") deps.observe({ ...about("handler_done", job), duration_ms });
       else deps.observe({ ...about("handler_error", job), duration_ms, error: outcome.error });
