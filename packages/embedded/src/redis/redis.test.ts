@@ -30,7 +30,7 @@ async function ask(url: string, command: string): Promise<string> {
 
 test("a server starts without persistence, away from Ctrl-C, and stops", async () => {
   const server = await start();
-  expect(server.url).toMatch(new RegExp(`^redis://:[\\w-]{32}@127\\.0\\.0\\.1:${server.port}$`));
+  expect(server.url).toMatch(new RegExp(`^redis://default:[\\w-]{32}@127\\.0\\.0\\.1:${server.port}$`));
   expect(await ask(server.url, "CONFIG GET save")).toBe("*2\r\n$4\r\nsave\r\n$0\r\n\r\n");
   expect(await ask(server.url, "CONFIG GET appendonly")).toContain("no");
   expect(await ask(server.url, "CONFIG GET bind")).toContain("127.0.0.1");

@@ -83,7 +83,7 @@ export async function startRedis(options: RedisOptions = {}): Promise<EmbeddedRe
     if (folder && kept === undefined) keepPassword(folder, password);
     const program = { command, folder, identity, password };
     const { server: first, port } = await start(program, await choosePort(options.port), options);
-    const url = `redis://:${password}@127.0.0.1:${port}`;
+    const url = `redis://default:${password}@127.0.0.1:${port}`;
     if (folder) keepUrl(folder, url);
     const again = async () => (await start(program, port, { ...options, port })).server;
     const handle = serverHandle({ first, stopSteps, start: again, claim: claimFolder, release, onEnd: options.onEnd });
