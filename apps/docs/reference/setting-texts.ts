@@ -67,10 +67,10 @@ export const settingTexts: Record<string, Record<string, About>> = {
     WORKER_METRICS_PORT: { what: "the next process: 9092, and so on" },
     WEBHOOK_ALLOW_PRIVATE: { what: "`webhook.deliver` to private networks" },
     WEBHOOK_SECRETS: { what: "secrets that sign webhooks and pushes" },
-    WORKER_PUSH_URL: { what: "where jobs without a handler are posted" },
+    WORKER_PUSH_URL: { what: "where jobs without a handler are posted", unset: "none" },
   },
   retention: {
-    RETRY_BASE_DELAY_SECONDS: { what: "first delay, doubled by each attempt" },
+    RETRY_BASE_DELAY_SECONDS: { what: "times 2ⁿ is the delay after attempt n" },
     RETRY_MAX_DELAY_SECONDS: { what: "longest delay before the jitter" },
     RETRY_JITTER_MAX_SECONDS: { what: "random addition" },
     RETENTION_SUCCEEDED_HOURS: { what: "succeeded and cancelled jobs" },

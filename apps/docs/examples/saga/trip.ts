@@ -5,7 +5,7 @@ const bookFlight = defineJob("flight.book", z.object({ to: z.string() }));
 const bookHotel = defineJob("hotel.book", z.object({ to: z.string() }));
 const settleTrip = defineJob("trip.settle", z.object({}), z.object({ booked: z.boolean() }));
 
-/** The last job runs however the two bookings end, and takes back what was booked if one of them failed. */
+/** The last job runs however the two bookings end, and cancels the booking if one of them failed. */
 export async function bookTrip(client: Client, to: string): Promise<{ booked: boolean }> {
   const trip = client.flow();
   const flight = trip.add(bookFlight, { to });
@@ -14,7 +14,7 @@ export async function bookTrip(client: Client, to: string): Promise<{ booked: bo
   return (await trip.submit()).handle(end).result();
 }
 
-type Travel = { book(what: string): Promise<string | undefined>; takeBack(booking: unknown): Promise<void> };
+type Travel = { book(what: string): Promise<string | undefined>; cancel(booking: unknown): Promise<void> };
 
 export function tripHandlers(travel: Travel): Handler[] {
   const book = async (what: string) => {
@@ -29,7 +29,7 @@ export function tripHandlers(travel: Travel): Handler[] {
       const all = Object.values(await parents());
       const done = all.filter(({ status }) => status === "succeeded");
       if (done.length === all.length) return { booked: true };
-      for (const { result } of done) await travel.takeBack(result); // must be safe to repeat
+      for (const { result } of done) await travel.cancel(result); // must be safe to repeat
       return { booked: false };
     }),
   ];

@@ -71,10 +71,10 @@ export const explanations = {
   },
   succeeded: { meaning: "The job has succeeded.", fix: "Nothing to do." },
   cancelled: { meaning: "The job was cancelled.", fix: "Retry it to run it after all." },
-  dead: { meaning: "The job failed for good.", fix: "Read the error, mend the cause, and retry the job." },
+  dead: { meaning: "The job failed for good.", fix: "Read the error, fix the cause, and retry the job." },
   attempts_exhausted: {
     meaning: "Every attempt failed.",
-    fix: "Read the error, mend the cause, and retry the job.",
+    fix: "Read the error, fix the cause, and retry the job.",
   },
   not_retryable: {
     meaning: "The handler reported that a retry is pointless.",
