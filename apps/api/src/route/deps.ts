@@ -14,7 +14,7 @@ export type CellDeps = Deps & SharedServices & { signal: Signal; isRefused?: () 
 /** Rejects if the tenant is being moved, or its cell is not known or was never reached. */
 export type CellOf = (tenant: string) => Promise<CellDeps>;
 
-/** What the process that serves the API gives it: settings, and services that live as long as it does. */
+/** What the process gives the API: settings, and services that live as long as the process. */
 export type Services = Deps &
   EnqueueOptions &
   RemoteSettlementDeps &
@@ -26,15 +26,15 @@ export type Services = Deps &
     metricsPage(): Promise<string>;
     body_bytes_max: number;
     payload_bytes_max: number;
-    /** Whether another database has our Redis: then all but probes is answered with 503. */
+    /** Whether another database uses this Redis. Then every request but probes gets 503. */
     isRefused?: () => boolean;
-    /** Where people look at traces, with `{trace_id}` in it; default: nowhere. */
+    /** The URL of a trace, with `{trace_id}` in it. Default: no link. */
     trace_url_template?: string | undefined;
     /** Default: no one may provision tenants. */
     admin_secret?: string | undefined;
   };
 
-/** What every handler is given: that, and what an app makes itself. */
+/** What every handler gets: the services, and what the app creates itself. */
 export type RouteDeps = Services & {
   logger: Logger;
   /** Bounds the requests in flight. */
@@ -43,9 +43,9 @@ export type RouteDeps = Services & {
   searches: Gate;
   cursors: Cursors;
   access: Access;
-  /** Keeps what was done. */
+  /** Writes the audit log. */
   auditor: Auditor;
-  /** Whether its servers are there. */
+  /** Whether PostgreSQL and Redis respond. */
   readiness: ReturnType<typeof createReadiness>;
   docs: Docs;
   /** Permits for `POST /admin/provision`, per network. */

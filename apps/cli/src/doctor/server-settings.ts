@@ -13,9 +13,12 @@ const advised: Readonly<Record<string, number>> = {
   max_wal_size: 4_096 * mb,
 };
 
-/** Checks the server's settings for durability and speed. Small sizes are reported, and the check still passes. */
+/**
+ * Checks the server's settings for durability and speed. Small sizes are reported, and the check still passes. So is
+ * `fsync`, which servers for tests turn off.
+ */
 export async function checkSettings(deps: Deps): Promise<Check> {
-  const names = [...must_be_on, ...Object.keys(advised)];
+  const names = ["fsync", ...must_be_on, ...Object.keys(advised)];
   const rows = await serverSettings(deps, names);
   const off = rows.filter(({ name, setting }) => must_be_on.includes(name) && setting === "off");
   if (off.length > 0) return wrong("settings", `${off.map(({ name }) => name).join(" and ")}: off; set it to on`);
@@ -25,6 +28,9 @@ export async function checkSettings(deps: Deps): Promise<Check> {
       ? [`${name} is ${bytes / mb} MB (${least / mb} MB or more)`]
       : [];
   });
-  if (small.length === 0) return ok("settings", "buffers and WAL are large enough for thousands of jobs a second");
-  return ok("settings", `for thousands of jobs a second, raise: ${small.join(", ")}`);
+  const unsafe = rows.some(({ name, setting }) => name === "fsync" && setting === "off");
+  const loss = unsafe ? "fsync is off, so a crash of the machine loses jobs; " : "";
+  if (small.length === 0)
+    return ok("settings", `${loss}buffers and WAL are large enough for thousands of jobs a second`);
+  return ok("settings", `${loss}for thousands of jobs a second, raise: ${small.join(", ")}`);
 }

@@ -11,8 +11,8 @@ type Held = Pick<Lease, "id" | "lease_token">;
 export type Report = { lease: Lease; progress: Json };
 
 /**
- * `lost` are no longer held, unless the caller settled them itself meanwhile, which only it knows. `locked` are held,
- * but another transaction has their rows locked: repeat it soon. The others hold until `locked_until`.
+ * `lost`: no longer held, or settled by the caller meanwhile. `locked`: held, but another transaction has locked the rows,
+ * so renew them again soon. The others are held until `locked_until`.
  */
 export type Extended<L> = { lost: L[]; locked: L[]; locked_until: Date | undefined };
 
@@ -69,7 +69,7 @@ async function write<L extends Held>(
   };
 }
 
-// A claim is looked at later than its leases end only after the clock was set back. Without `lease_seconds` they end when they did.
+// `check_at` is later than the end of the leases only after the clock was set back. Without `lease_seconds` the end stays.
 const ends_at = "now() + make_interval(secs => nullif($4::text, '')::float8)";
 const renew = composed(
   "lease/extend",

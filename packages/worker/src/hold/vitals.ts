@@ -3,8 +3,8 @@ import { createRequire } from "node:module";
 const minute_ms = 60_000;
 
 /**
- * What a worker says of its process. `jobEnded` counts a job; a `read` has how many were counted in the last minute, by the
- * reads before it.
+ * Statistics of a worker's process. `jobEnded` counts a job. `read` returns how many were counted in the last minute, as
+ * seen by the reads before it.
  */
 export function createVitals(now: () => number = () => performance.now()) {
   const started_at = new Date().toISOString();
@@ -25,7 +25,7 @@ export function createVitals(now: () => number = () => performance.now()) {
   };
 }
 
-/** Undefined in a bundle, which has our package's file no more. */
+/** Undefined in a bundle, which lacks our package.json. */
 function ownVersion(): string | undefined {
   try {
     const found = createRequire(import.meta.url)("../../package.json") as { name: string; version: string };

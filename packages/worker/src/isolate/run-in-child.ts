@@ -7,7 +7,7 @@ export type Run = {
    * When it aborts with a TimeoutError, the process is killed at once. Otherwise the handler's signal aborts, and it has a second.
    */
   signal: AbortSignal;
-  /** Called when its handler is: neither waiting for a process nor loading its module counts. */
+  /** Called when the handler starts. Waiting for a process and loading the module come before. */
   started(): void;
   hear(word: Word, reply: (ask: number, answer: Answer) => void): void;
 };
@@ -36,7 +36,7 @@ export async function runInChild(
   const onAbort = () => {
     const reason = signal.reason as Error;
     parked = reason instanceof ParkedError;
-    // It hears of that by the answer to its own question.
+    // The child learns that it is parked from the response to its own request.
     if (!parked) child.send({ kind: "abort", run, reason: reason.message });
     ending = setTimeout(() => child.kill(), reason.name === "TimeoutError" ? 0 : grace_ms);
   };

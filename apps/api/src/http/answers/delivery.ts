@@ -34,7 +34,7 @@ export function createDelivery(c: ApiContext, watch: Watch): Delivery {
       if (gone) return gone.signal;
       const { signal } = (gone = new AbortController());
       unwatch = watch(c, (refusal) => gone?.abort(refusal));
-      // It may have hung up before. An answer that waits behind another one's on its connection is not told.
+      // The caller may have hung up before. A response queued behind another one on its connection gets no `close`.
       if (outgoing?.destroyed || incoming?.socket.destroyed) look();
       else outgoing?.once("close", look);
       if (given_up?.aborted) giveUp();

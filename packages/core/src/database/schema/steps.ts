@@ -1,11 +1,11 @@
 import { boolean, primaryKey, smallint, text, uuid, atlasqueue, json, time } from "../drizzle.ts";
 
-// Whatever writes one of these rows has the job's own row locked: see jobs/lock-job.ts.
+// Code that writes one of these rows has locked the job's own row: see jobs/lock-job.ts.
 
 /**
- * What a job has beyond its row. `step`: what its handler has done already, and need not do again when it runs once
- * more. `signal`: what was sent to it, whether or not it waits for it yet; the first of a name counts. `wait`: what it
- * waits for while it is parked, or did, from the first time on.
+ * What a job has beyond its row. `step`: the result of a finished step, which a later attempt skips. `signal`: a signal
+ * that was sent to the job, whether or not the job waits for it yet; the first of a name is used. `wait`: a signal that the
+ * job waits for, or waited for, since its first wait.
  */
 export const jobState = atlasqueue.table(
   "job_state",

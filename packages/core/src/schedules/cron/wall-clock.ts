@@ -18,7 +18,7 @@ const day_ms = 86_400_000;
 const stride_ms = day_ms / 2;
 const strides_max = 1_000;
 
-/** To make one takes the runtime longer than to find a schedule's slots, and most schedules are in few zones. */
+/** Creating one is slower than finding a schedule's slots, and most schedules share few zones. */
 const clocks = new Map<string, WallClock>();
 const zones_max = 50;
 

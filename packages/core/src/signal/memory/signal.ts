@@ -179,8 +179,8 @@ const nothing = () => Promise.reject(new SignalUnavailableError("there is no sig
 
 /**
  * No signal at all: for a process that submits jobs and shares neither Redis nor its memory with a worker. The workers'
- * sweep finds the jobs. A worker without Redis takes `memorySignal()`: on this one it cannot wait, and asks Postgres again
- * and again, as when Redis is away.
+ * sweep finds the jobs. A worker without Redis takes `memorySignal()`: with this one it can't wait for wake-ups, and polls
+ * PostgreSQL, as when Redis is down.
  *
  * @example
  * const signal = noSignal();
