@@ -16,7 +16,7 @@ export async function createProgram(env: Env, words: readonly string[]): Promise
   const program = new Command("atlasqueue")
     .description("A background job queue for teams that run PostgreSQL.")
     .version(version())
-    .showHelpAfterError("(--help says more)")
+    .showHelpAfterError("(see --help)")
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? exitCodes.ok : exitCodes.usage))
     .addHelpText(
       "after",

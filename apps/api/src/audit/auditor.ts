@@ -74,7 +74,7 @@ export function placedAuditor(deps: Deps, auditorOf: (tenant: string) => Promise
 }
 
 function lost(deps: Deps, { actor, count, detail: _detail, ...act }: Act, error: unknown): void {
-  const reason = isUnavailable(error) ? "the database is away" : String(error);
+  const reason = isUnavailable(error) ? "the database is unavailable" : String(error);
   deps.observe({
     ...act,
     event: "audit_write_failed",

@@ -26,7 +26,7 @@ export function createEvents(own: TransportOptions): OpenEvents {
     if (signal?.aborted) return;
     const gone = new AbortController();
     const ending = signal ? AbortSignal.any([signal, gone.signal]) : gone.signal;
-    const late = (ms: number) => () => new TimeoutError(`${what}: nothing was heard for ${ms} ms`);
+    const late = (ms: number) => () => new TimeoutError(`${what}: no data for ${ms} ms`);
     try {
       const headers = { ...call.headers, accept: "text/event-stream" };
       const asked = () => openAnswer(own, { ...call, headers }, ending);

@@ -101,7 +101,7 @@ test("a server that never answers is a timeout, and an abort rejects with the ca
   const server = await httpReceiver(() => never);
   onTestFinished(() => server.close());
   const client = createClient({ url: server.url, timeoutMs: 30, retries: 0 });
-  await expect(client.get("17")).rejects.toThrow("GET /v1/jobs/17: no answer within 30 ms");
+  await expect(client.get("17")).rejects.toThrow("GET /v1/jobs/17: no response within 30 ms");
   await expect(client.get("17")).rejects.toThrow(TimeoutError);
   const stop = new AbortController();
   const call = client.get("17", { timeoutMs: 60_000, signal: stop.signal });
@@ -119,7 +119,7 @@ test(
     const patient = createClient({ url: server.url, retries: 0 });
     const next = { worker_id: "w", lease_seconds: 4 };
     const lease = { workerId: "w", leaseSeconds: 4 };
-    const third = /no answer within 1333/;
+    const third = /no response within 1333/;
     const hasty = createClient({ url: server.url, retries: 0, timeoutMs: 30 });
     const told = Promise.withResolvers<unknown>();
     const worker = hasty.work("q", () => {}, {
@@ -130,9 +130,9 @@ test(
     await Promise.all([
       expect(patient.lease("q", lease)).rejects.toThrow(third),
       expect(patient.settle({ acks: [], next })).rejects.toThrow(third),
-      expect(patient.lease("q", lease, { timeoutMs: 40 })).rejects.toThrow("no answer within 40 ms"),
-      expect(hasty.lease("q", lease)).rejects.toThrow("no answer within 30 ms"),
-      expect(told.promise).resolves.toMatchObject({ message: expect.stringContaining("no answer within 30 ms") }),
+      expect(patient.lease("q", lease, { timeoutMs: 40 })).rejects.toThrow("no response within 40 ms"),
+      expect(hasty.lease("q", lease)).rejects.toThrow("no response within 30 ms"),
+      expect(told.promise).resolves.toMatchObject({ message: expect.stringContaining("no response within 30 ms") }),
     ]);
   },
 );

@@ -79,7 +79,7 @@ export function createTransport(own: TransportOptions): Send {
     const timeoutMs = options.timeoutMs ?? Math.min(own.timeoutMs, call.answer_ms_max ?? Infinity);
     const what = `${call.method} ${call.path}`;
     const timeout_ms = Math.round(timeoutMs + (call.hold_ms ?? 0));
-    const late = () => new TimeoutError(`${what}: no answer within ${timeout_ms} ms`);
+    const late = () => new TimeoutError(`${what}: no response within ${timeout_ms} ms`);
     const started = performance.now();
     for (let tries = 1; ; tries += 1) {
       try {

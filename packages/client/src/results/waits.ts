@@ -62,6 +62,6 @@ export function createWaits(
       timeoutMs + last_word_ms_max,
       signal,
       (ending) => untilFinal(id, timeoutMs, ending),
-      () => new TimeoutError(`job ${id}: no answer within ${timeoutMs} ms`),
+      () => new TimeoutError(`job ${id}: no response within ${timeoutMs} ms`),
     );
 }

@@ -51,7 +51,7 @@ export async function* connectStream(
   throw networkError(what, new Error("the answer broke off"), hiderOf(own));
 }
 
-const silence = (ms: number) => new TimeoutError(`${what}: nothing was heard for ${ms} ms`);
+const silence = (ms: number) => new TimeoutError(`${what}: no data for ${ms} ms`);
 
 /**
  * The next that the server says. With nothing to be answered it may say nothing; it owes an answer from when a line is
