@@ -26,6 +26,9 @@ import { type Backoff, type JobStatus, type Json, type JsonObject, type LogLine 
  * indexes are on those. What holds them to `status` is in counts/job-checks.ts. Running jobs are found through `claims`. See decisions/2026-11-20-storage.md before
  * adding one.
  *
+ * An update logs what lies between the first and the last byte that it changes. So what stays comes first, then what a
+ * claim sets, then what a settlement sets, and `payload` last. Times stand together: each is aligned to 8 bytes.
+ *
  * Tenants, queues and keys are in byte order (COLLATE "C"), which drizzle cannot express.
  */
 export const jobs = atlasqueue.table(
@@ -35,64 +38,64 @@ export const jobs = atlasqueue.table(
     tenant: text().notNull().default("default"),
     queue: text().notNull().default("default"),
     type: text().notNull(),
-    status: text().$type<JobStatus>().notNull(),
     priority: smallint().notNull().default(0),
-    /** Committed claims, less the leases given back by a graceful shutdown. */
-    attempts: smallint().notNull().default(0),
     max_attempts: smallint().notNull().default(5),
     timeout_seconds: integer(),
+    /** How long it is kept after its end, and its result; null: as the server's settings say. Settling changes neither. */
+    retention_seconds: integer(),
+    result_ttl_seconds: integer(),
+    created_at: time().notNull(),
     /** From when the job may run. */
     run_at: time().notNull(),
+    /** Not removed before then, as an idempotency key made with it names it until then. */
+    kept_until: time(),
+    /** When it is cancelled unless an attempt has counted by then. */
+    expires_at: time(),
+    /** Until when it holds its unique key, whatever its status; null: until it has ended. */
+    unique_until: time(),
+    started_at: time(),
+    /** The fence: only the holder of this token may settle the attempt. Kept afterwards, to recognise a repeated ack. */
+    lease_token: uuid(),
     /** While queued: since when. Decides the order in a queue. */
     ready_at: time(),
     /** While scheduled or failed: when it becomes ready, the same as `run_at`. */
     due_at: time(),
-    /** When it is cancelled unless an attempt has counted by then. */
-    expires_at: time(),
     /** While dead: since when. */
     dead_at: time(),
     /** While blocked: its place in its group; 0 before it has one, see `outbox` and `flowEdges`. */
     group_seq: bigint({ mode: "number" }),
+    updated_at: time().notNull(),
+    finished_at: time(),
+    locked_until: time(),
+    /** Committed claims, less the leases given back by a graceful shutdown. */
+    attempts: smallint().notNull().default(0),
+    worker_id: text(),
+    status: text().$type<JobStatus>().notNull(),
+    dead_reason: text(),
     /** While it is the one job of its group that may run: the group. */
     active_group_key: text(),
-    created_at: time().notNull(),
-    updated_at: time().notNull(),
-    started_at: time(),
-    finished_at: time(),
-    /** Not removed before then, as an idempotency key made with it names it until then. */
-    kept_until: time(),
-    /** The fence: only the holder of this token may settle the attempt. Kept afterwards, to recognise a repeated ack. */
-    lease_token: uuid(),
-    locked_until: time(),
-    worker_id: text(),
-    group_key: text(),
-    tags: text().array(),
-    dead_reason: text(),
-    last_error: text(),
     /** While dead: the name of its error's pattern, by which dead letters are grouped. */
     error_fingerprint: text(),
-    backoff: json<Backoff>(),
+    /** While it is parked: the name of the signal it waits for. */
+    waits_for: text(),
+    /** It has steps, signals or waits, which those that only read jobs need not look for otherwise. */
+    has_steps: boolean(),
+    /** Jobs wait for it, or did: when it ends they must hear of it. */
+    has_children: boolean(),
+    last_error: text(),
     progress: json<Json>(),
-    payload: json<JsonObject>().notNull(),
     result: json<Json>(),
+    group_key: text(),
+    /** The unique key it holds, on its own terms. A job that has ended keeps it until the next one takes it. */
+    unique_key: text(),
+    tags: text().array(),
+    backoff: json<Backoff>(),
     /** Where the request that submitted it belongs in a trace (W3C Trace Context): no part of what it asked for. */
     traceparent: text(),
     tracestate: text(),
     /** The flow it was submitted in, if any. */
     flow_id: uuid(),
-    /** Jobs wait for it, or did: when it ends they must hear of it. */
-    has_children: boolean(),
-    /** While it is parked: the name of the signal it waits for. */
-    waits_for: text(),
-    /** It has steps, signals or waits, which those that only read jobs need not look for otherwise. */
-    has_steps: boolean(),
-    /** The unique key it holds, on its own terms. A job that has ended keeps it until the next one takes it. */
-    unique_key: text(),
-    /** Until when it holds the key, whatever its status; null: until it has ended. */
-    unique_until: time(),
-    /** How long it is kept after its end, and its result; null: as the server's settings say. Settling changes neither. */
-    retention_seconds: integer(),
-    result_ttl_seconds: integer(),
+    payload: json<JsonObject>().notNull(),
   },
   (job) => [
     // The order of a queue: what the sweep signals again and the fallback claims by.

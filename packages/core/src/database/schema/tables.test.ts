@@ -4,6 +4,8 @@ import { claim } from "../../lease/claim.ts";
 import { complete } from "../../settle/settle.ts";
 import { enqueue } from "../../submit/enqueue.ts";
 import { connectDatabase } from "../connect.ts";
+import { getTableColumns } from "../drizzle.ts";
+import { jobs } from "./jobs.ts";
 
 const own = forFile(testDatabase);
 
@@ -70,4 +72,12 @@ test("an ordinary job of a batch is four row versions and five entries of indexe
   expect(after.entries - indexed.entries).toBeLessThanOrEqual(5 * jobs + 20);
   expect(after.tags).toBe(indexed.tags);
   await database.close();
+});
+
+test("the columns of a job are in the order of its schema, the payload last, so that no update logs it again", async () => {
+  const rows = await own.database.sql<{ name: string }[]>`
+    SELECT attname AS name FROM pg_attribute WHERE attrelid = 'atlasqueue.jobs'::regclass AND attnum > 0 ORDER BY attnum`;
+  const names = rows.map(({ name }) => name);
+  expect(names).toEqual(Object.keys(getTableColumns(jobs)));
+  expect(names.at(-1)).toBe("payload");
 });
