@@ -52,12 +52,12 @@ const namesIn = (file: string) =>
 
 type Figure = { name: string; is: () => number; limit: number; budget: number };
 const figures: Figure[] = [
-  { name: "lines of core", is: () => linesOf(core), limit: 24_150, budget: 20_000 },
-  { name: "files of core", is: () => core.length, limit: 335, budget: 280 },
+  { name: "lines of core", is: () => linesOf(core), limit: 23_980, budget: 20_000 },
+  { name: "files of core", is: () => core.length, limit: 280, budget: 280 },
   { name: "files behind a claim", is: () => behind("lease/claim.ts"), limit: 25, budget: 25 },
   { name: "files behind the submitter", is: () => behind("submit/submitter.ts"), limit: 35, budget: 35 },
-  { name: "files behind follow-ups", is: () => behind("follow-ups.ts"), limit: 54, budget: 60 },
-  { name: "names that core exports to one of our packages", is: namesOfInternal, limit: 145, budget: 150 },
+  { name: "files behind follow-ups", is: () => behind("follow-ups.ts"), limit: 50, budget: 60 },
+  { name: "names that core exports to one of our packages", is: namesOfInternal, limit: 143, budget: 150 },
   { name: "SQL snapshots", is: () => snapshots(/\.sql$/), limit: 120, budget: 120 },
   // The reason for the third is with their text.
   { name: "texts of a claim", is: () => snapshots(/^lease\/claim(-.*)?\.sql$/), limit: 3, budget: 2 },

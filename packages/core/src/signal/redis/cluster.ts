@@ -1,7 +1,7 @@
 import type { Cluster, Redis } from "ioredis";
 import type { Endpoint, RedisAddress } from "./address.ts";
 import { slotOf, type ClusterKeys } from "./cluster-keys.ts";
-import type { ScriptedRedis } from "./scripts.ts";
+import type { ScriptedRedis } from "./commands.ts";
 import { dial, dialAnew, dialCluster, hangUp, type RedisTls } from "./dial.ts";
 import { probeKey } from "../keys.ts";
 import { goOn, openedConnections, type Servers } from "./servers.ts";

@@ -1,6 +1,6 @@
 import { deadLetterCursorKey, deadLetterMembersKey, type SignalKeys } from "../keys.ts";
 import type { Available } from "./available.ts";
-import type { ScriptedRedis } from "./scripts.ts";
+import type { ScriptedRedis } from "./commands.ts";
 import type { DeadLetterList } from "../signal.ts";
 
 /** The dead letters as a Redis list of ids, newest first, with a set that keeps each id unique. */

@@ -1,6 +1,7 @@
 import { Cluster, Redis, type RedisOptions } from "ioredis";
 import type { Endpoint, RedisAddress } from "./address.ts";
-import { type ScriptedRedis, scripts } from "./scripts.ts";
+import type { ScriptedRedis } from "./commands.ts";
+import { scripts } from "./scripts.ts";
 
 /** A connection on which nothing came back for this long, although something was asked, is dead. */
 const silence_ms_max = 2_000;

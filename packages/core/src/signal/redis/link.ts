@@ -3,7 +3,7 @@ import type { RedisAddress } from "./address.ts";
 import { ready, unavailable, type Available } from "./available.ts";
 import { clusterServers } from "./cluster.ts";
 import { clusterKeys } from "./cluster-keys.ts";
-import type { ScriptedRedis } from "./scripts.ts";
+import type { ScriptedRedis } from "./commands.ts";
 import type { RedisTls } from "./dial.ts";
 import type { SignalKeys } from "../keys.ts";
 import { oneServer } from "./one-server.ts";

@@ -1,7 +1,7 @@
 import type { Permit, RateLimit } from "../token-bucket.ts";
 import type { Available } from "./available.ts";
 import { permitsKey, type SignalKeys } from "../keys.ts";
-import type { ScriptedRedis } from "./scripts.ts";
+import type { ScriptedRedis } from "./commands.ts";
 
 /**
  * KEYS: bucket. ARGV: limit, period in µs, then the cost of each wish. `drawPermits` on Redis' own clock, so that

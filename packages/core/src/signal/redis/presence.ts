@@ -10,7 +10,7 @@ import {
   type Presence,
   type SeenWorker,
 } from "../presence.ts";
-import type { ScriptedRedis } from "./scripts.ts";
+import type { ScriptedRedis } from "./commands.ts";
 
 /** KEYS: workers of the tenant. ARGV: id, record, workers max. On Redis' clock, as those of processes differ. */
 export const announceScript = `

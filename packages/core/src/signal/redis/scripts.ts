@@ -1,6 +1,5 @@
 import { drawScript } from "./permits.ts";
 import { announceScript, listScript } from "./presence.ts";
-import type { Redis } from "ioredis";
 
 /** Of a marked queue: puts an id in its list unless there is one, and says how many it put in; false for any other. */
 const pushMark = `
@@ -161,23 +160,4 @@ export const scripts = {
   workersList: { lua: listScript, numberOfKeys: 1 },
   signalNonce: { lua: nonce, numberOfKeys: 1 },
   signalTurn: { lua: turn, numberOfKeys: 1 },
-};
-
-type Words = (string | number)[];
-
-/** A connection with the scripts as commands. */
-export type ScriptedRedis = Redis & {
-  signalPush(list: string, priorities: string, overflow: string, ...words: Words): Promise<number>;
-  signalPushFront(list: string, priorities: string, overflow: string, ...words: Words): Promise<number>;
-  signalSetMarked(list: string, priorities: string, overflow: string, marked: 0 | 1): Promise<number>;
-  signalTake(list: string, priorities: string, ids_max: number): Promise<string[]>;
-  deadLettersAdd(list: string, members: string, ...ids: Words): Promise<number>;
-  deadLettersCarryOn(list: string, members: string, cursor: string, ...words: Words): Promise<number>;
-  deadLettersRemoveFrom(list: string, members: string, ...words: Words): Promise<[removed: number, looked_at: number]>;
-  deadLettersRemove(list: string, members: string, ...ids: Words): Promise<number>;
-  permitsDraw(bucket: string, limit: number, period_us: number, ...costs: number[]): Promise<number[]>;
-  workersAnnounce(workers: string, ...words: Words): Promise<number>;
-  workersList(workers: string, silent_ms: number): Promise<string[]>;
-  signalNonce(nonce: string, lasts_ms: number, ...nonces: Words): Promise<number>;
-  signalTurn(turn: string, period_ms: number): Promise<number>;
 };

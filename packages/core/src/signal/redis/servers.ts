@@ -1,5 +1,5 @@
 import type { Cluster, Redis } from "ioredis";
-import type { ScriptedRedis } from "./scripts.ts";
+import type { ScriptedRedis } from "./commands.ts";
 import { dialAnew, hangUp } from "./dial.ts";
 
 type Kind = "blocking" | "subscriber";

@@ -5,7 +5,6 @@ import type { EnqueueOptions } from "../enqueue.ts";
 import type { Submission } from "../outcome.ts";
 import { isUuid, uuidArray } from "../../database/literals.ts";
 import type { Deps } from "../../deps.ts";
-import type { FollowUps } from "../../follow-ups.ts";
 import { pause } from "../../pause.ts";
 import { announce } from "../../signal/announce.ts";
 import type { ReadyJob, Signal } from "../../signal/signal.ts";
@@ -64,7 +63,7 @@ const submitJob = composed(
  */
 export async function announceInside(
   deps: Deps & { signal: Signal },
-  followUps: Pick<FollowUps, "drain">,
+  followUps: { drain(): Promise<void> },
   tenant: string,
   submitted: readonly { id: string }[],
 ): Promise<void> {
