@@ -59,7 +59,7 @@ export function defineQueues(queues: Command, env: Env): void {
           const output = outputOf({ json });
           const { items } = await client.heldGroups(queue, { limit: bounds.list_items_max });
           if (json) return writeJson(output, { items });
-          if (items.length === 0) return output.tell("no group of this queue is held\n");
+          if (items.length === 0) return output.tell("No groups in progress\n");
           showTable(output, groupColumns, items);
         }),
       ),
@@ -98,8 +98,11 @@ export function defineQueues(queues: Command, env: Env): void {
             const output = outputOf({ json });
             const items = [];
             for (const name of names) {
-              items.push(await client[verb](name));
-              if (!json) output.tell(`${name} is ${done}\n`);
+              const queue = await client[verb](name);
+              items.push(queue);
+              // It may be misspelt: a queue is there as soon as it is named.
+              const jobless = Object.values(queue.counts).every((count) => count === 0);
+              if (!json) output.tell(`${name} is ${done}${jobless ? ", and has no jobs" : ""}\n`);
             }
             if (json) writeJson(output, { items });
           }),

@@ -104,7 +104,7 @@ test("queues are paused, listed and resumed", async () => {
   await system.client.submit({ type: "a", queue: "mail" });
   expect(await system.run("queues", "pause", "mail", "other")).toMatchObject({
     code: 0,
-    stderr: "mail is paused\nother is paused\n",
+    stderr: "mail is paused\nother is paused, and has no jobs\n",
   });
   const rows = cells((await system.run("queues", "list")).stdout);
   expect(rows.find(([name]) => name === "mail")).toEqual([
