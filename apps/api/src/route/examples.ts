@@ -88,6 +88,7 @@ export const exampleQueue: Queue = {
     timeout_seconds: 60,
     retention_seconds: null,
     result_ttl_seconds: null,
+    keep_succeeded: null,
   },
   oldest_queued_at: created_at,
 };

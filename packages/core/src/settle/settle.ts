@@ -4,13 +4,14 @@ import { afterSome, isLocked } from "../database/errors.ts";
 import { uuidArray } from "../database/literals.ts";
 import { replicated, asyncCommit } from "../database/clauses.ts";
 import type { JobRow } from "../database/schema/index.ts";
-import { executeOn } from "../database/statement.ts";
+import { executeOn, type Statement } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { endInGroups, sharedOut, type LetThrough } from "../groups/advance.ts";
 import { groupIsFree } from "../groups/join.ts";
 import { leaseInput, leaseParameters, leaseParams } from "../lease/fence.ts";
 import { aboutLease, leaseEvent, type Lease } from "../lease/lease.ts";
 import type { ReadyJob } from "../signal/signal.ts";
+import { deletionOf, mayDelete } from "./delete-succeeded.ts";
 import { settlementOf, type Completion, type Failure, type Settlement, type Settling } from "./statement.ts";
 
 export type { Completion, Failure } from "./statement.ts";
@@ -24,7 +25,7 @@ export type FailOutcome = { kind: "retrying"; run_at: Date } | ({ kind: "dead" }
 type Outcome = SettleOutcome | FailOutcome;
 
 /**
- * running → succeeded, and blocked → queued | scheduled for the next jobs of their groups. Only the holder of the current
+ * running → succeeded (or gone, where its queue keeps no such jobs), and blocked → queued | scheduled for the next jobs of their groups. Only the holder of the current
  * lease may do this; others get `lease_lost` and their result is not stored. Repeated, as its answer may get lost, it
  * changes nothing and returns the same. Results must be storable (see `findFaults`). Outcomes are in the order given.
  *
@@ -70,10 +71,17 @@ function unlessLocked(error: unknown): Outcome[] {
   throw error;
 }
 
+/** Jobs to be deleted go first. Those that are still needed are settled with the others. */
 async function settleTogether(deps: Deps, settlings: readonly Settling[]): Promise<Outcome[]> {
-  const { answer, through } = await endInGroups<Settlement>(deps, settlementOf(settlings), groupsOf(settlings));
-  return reportOutcomes(deps, settlings, answer, through);
+  const leaving = settlings.filter(mayDelete);
+  const end = (statement: Statement, of: readonly Settling[]) => endInGroups<Settlement>(deps, statement, groupsOf(of));
+  const first = leaving.length > 0 ? await end(deletionOf(leaving), leaving) : undefined;
+  const refused = new Set(first?.answer?.refused);
+  const rest = first ? settlings.filter((one) => !mayDelete(one) || refused.has(one.lease.id)) : settlings;
+  const { answer, through } = rest.length > 0 ? await end(settlementOf(rest), rest) : nothing;
+  return reportOutcomes(deps, settlings, answer, [...(first?.through ?? []), ...through]);
 }
+const nothing = { answer: undefined, through: [] };
 
 /** The leases of those that are in groups whose next job may go. */
 export const groupsOf = (settlings: readonly Settling[]): Lease[] =>
@@ -140,15 +148,19 @@ function tellOne(
   return { kind: "lease_lost" };
 }
 
-type SettledJob = Pick<JobRow, "id" | "status" | "run_at" | "dead_reason" | "has_children">;
+type SettledJob = Pick<JobRow, "id" | "tenant" | "status" | "run_at" | "dead_reason" | "has_children">;
 
 /**
  * Of the jobs whose settlement was refused, those settled under these very leases: the first answer was lost, and its
  * repetition must return the same. A job keeps its token until it is claimed again, so one that failed and has since
- * become ready is recognized too; recovery and release take the token away. A separate statement, as the refused one's
+ * become ready is recognized too; recovery and release take the token away. A job that was deleted is known by its claim,
+ * also if it was deleted under a later one: it has succeeded, too. A separate statement, as the refused one's
  * snapshot may be older than the first settlement's commit.
  */
-async function settledBefore({ database }: Deps, leases: readonly Lease[]): Promise<Map<string, SettledJob>> {
+export async function settledBefore(
+  { database }: Pick<Deps, "database">,
+  leases: readonly Pick<Lease, "id" | "lease_token">[],
+): Promise<Map<string, SettledJob>> {
   if (leases.length === 0) return new Map();
   const rows = await executeOn(database)<SettledJob>({ text: find, params: leaseParams(leases) });
   return new Map(rows.map((row) => [row.id, row]));
@@ -158,8 +170,12 @@ const find = composed(
   "settle/settled-before",
   [...leaseParameters],
   `
-  SELECT jobs.id, status, run_at, dead_reason, has_children, ${replicated} FROM ${leaseInput} JOIN atlasqueue.jobs ON jobs.id = input.id
-  WHERE lease_token = ($3::uuid[])[input.token]`,
+  SELECT input.id, jobs.tenant, status, run_at, dead_reason, has_children, ${replicated} FROM ${leaseInput} JOIN atlasqueue.jobs ON jobs.id = input.id
+  WHERE lease_token = ($3::uuid[])[input.token]
+  UNION ALL
+  SELECT input.id, claims.tenant, 'succeeded', NULL, NULL, NULL, ${replicated} FROM ${leaseInput}
+  JOIN atlasqueue.claims ON claims.token = ($3::uuid[])[input.token] AND input.id = ANY(job_ids)
+  WHERE NOT EXISTS (SELECT FROM atlasqueue.jobs WHERE jobs.id = input.id)`,
 );
 
 // It locks what is free for a moment, which is the only way to know.

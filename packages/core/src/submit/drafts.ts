@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { canonicalJson, type JobDefaults, type SubmitJob } from "@atlasqueue/contract";
+import { canonicalJson, type SetDefaults, type SubmitJob } from "@atlasqueue/contract";
 import type { JobRow } from "../database/schema/index.ts";
 import { newId } from "../ids.ts";
 import { yieldEvery } from "../pause.ts";
@@ -86,12 +86,13 @@ export function newRow(
 /** The columns that the statement stored for a draft, by the defaults that it found. */
 export function termsOf({ tenant, request }: { tenant: string; request: SubmitJob }, found: FoundDefaults) {
   const of_queue = found.find((one) => one.of_tenant === tenant && one.of_queue === request.queue)?.defaults;
-  const of = <Name extends keyof JobDefaults>(name: Name) => request[name] ?? of_queue?.[name];
+  const of = <Name extends keyof SetDefaults & keyof SubmitJob>(name: Name) => request[name] ?? of_queue?.[name];
   return {
     max_attempts: of("max_attempts") ?? 5,
     timeout_seconds: of("timeout_seconds") ?? null,
     backoff: of("backoff") ?? null,
     retention_seconds: of("retention_seconds") ?? null,
     result_ttl_seconds: of("result_ttl_seconds") ?? null,
+    keep_succeeded: of_queue?.keep_succeeded ?? null,
   };
 }

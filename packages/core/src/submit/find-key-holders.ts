@@ -3,13 +3,15 @@ import { composed } from "../database/composed.ts";
 import { replicated } from "../database/clauses.ts";
 import type { Execute } from "../database/statement.ts";
 import { knownColumns, type EnqueueOutcome, type KnownJob } from "./outcome.ts";
+import { madeAt } from "../ids.ts";
+import { newRow } from "./drafts.ts";
 import type { Draft } from "./insert-jobs.ts";
 
 export type KeyName = { tenant: string; key: string };
 export type UniqueName = { tenant: string; queue: string; key: string };
 
-/** What an idempotency key stands for. `job` is in the form the driver of `execute` returns. */
-export type KeyedJob = KeyName & { request_hash: string; job: KnownJob };
+/** What an idempotency key stands for. `job` is in the form the driver of `execute` returns, and null if it was deleted as it succeeded. */
+export type KeyedJob = KeyName & { request_hash: string; job_id: string; job: KnownJob | null };
 /**
  * Which job has a unique key. Its `version` is that of its row. `window_over` is null when the job holds the key until it
  * is final.
@@ -47,18 +49,20 @@ export async function findKeyHolders(
       spent,
       window_over,
       version,
+      job_id,
       replicated: _replicated,
       ...job
     } = row;
     const name = { tenant: of_tenant, key: of_key };
     if (of_queue !== null) found.held.push({ ...name, queue: of_queue, version, window_over, job });
     else if (spent) found.spent.push(name);
-    else found.keyed.push({ ...name, request_hash: request_hash ?? "", job });
+    else found.keyed.push({ ...name, request_hash: request_hash ?? "", job_id, job: job.id === null ? null : job });
   }
   return found;
 }
 
 type Row = KnownJob & {
+  job_id: string;
   of_tenant: string;
   of_queue: string | null;
   of_key: string;
@@ -74,14 +78,14 @@ const text = composed(
   ["key_tenants", "keys", "unique_tenants", "unique_queues", "unique_keys"],
   `
   SELECT keys.tenant AS of_tenant, NULL AS of_queue, keys.key AS of_key, encode(keys.request_hash, 'hex') AS request_hash,
-         (keys.expires_at <= now() OR jobs.id IS NULL) AS spent, NULL::boolean AS window_over, NULL AS version,
-         ${replicated}, ${knownColumns}
+         (keys.expires_at <= now() OR (jobs.id IS NULL AND outlives_job IS NULL)) AS spent, NULL::boolean AS window_over, NULL AS version,
+         keys.job_id, ${replicated}, ${knownColumns}
   FROM (SELECT DISTINCT * FROM unnest(${hidden("$1::text[]")}, ${hidden("$2::text[]")}) AS wanted(tenant, key)) AS wanted
   CROSS JOIN LATERAL (
     SELECT * FROM atlasqueue.idempotency_keys AS one WHERE one.tenant = wanted.tenant AND one.key = wanted.key OFFSET 0) AS keys
   LEFT JOIN atlasqueue.jobs ON jobs.id = keys.job_id
   UNION ALL
-  SELECT jobs.tenant, jobs.queue, jobs.unique_key, NULL, false, jobs.unique_until <= now(), jobs.version, ${replicated}, ${knownColumns}
+  SELECT jobs.tenant, jobs.queue, jobs.unique_key, NULL, false, jobs.unique_until <= now(), jobs.version, NULL, ${replicated}, ${knownColumns}
   FROM (SELECT DISTINCT * FROM unnest(${hidden("$3::text[]")}, ${hidden("$4::text[]")}, ${hidden("$5::text[]")}) AS wanted(tenant, queue, key)) AS wanted
   CROSS JOIN LATERAL (
     SELECT *, xmin::text AS version FROM atlasqueue.jobs AS one
@@ -112,7 +116,7 @@ export function settleConflicts(
   const byKey = new Map(found.map((row) => [keyName(row), row]));
   for (const one of drafts) {
     const row = one.key === null ? undefined : byKey.get(keyName(one));
-    if (row) outcomes.set(one, answerOf(row.request_hash === one.hash, row.job));
+    if (row) outcomes.set(one, answerOf(row.request_hash === one.hash, row.job ?? deletedJob(one, row.job_id)));
   }
 }
 
@@ -142,6 +146,13 @@ export function mismatchedDuplicates(drafts: readonly Draft[]): Draft[] {
   });
 }
 
+/** The job of a key that outlives it, by its request, which is the same, and its id, which says when it was made. */
+function deletedJob(one: Draft, id: string): KnownJob {
+  const created_at = madeAt(id);
+  const job = newRow({ ...one, id }, { created_at, run_at: new Map(), blocked: new Set(), defaults: [] });
+  return { ...job, status: "succeeded", ready_at: null };
+}
+
 const answerOf = (same: boolean, job: KnownJob): EnqueueOutcome =>
   same ? { kind: "replayed", job } : { kind: "mismatch" };
 
@@ -162,6 +173,6 @@ const forgetText = composed(
   DELETE FROM atlasqueue.idempotency_keys WHERE (tenant, key) IN (
     SELECT keys.tenant, keys.key FROM unnest($1::text[], $2::text[]) AS spent(tenant, key)
     JOIN atlasqueue.idempotency_keys AS keys USING (tenant, key)
-    WHERE keys.expires_at <= now() OR NOT EXISTS (SELECT FROM atlasqueue.jobs WHERE jobs.id = keys.job_id)
+    WHERE keys.expires_at <= now() OR outlives_job IS NULL AND NOT EXISTS (SELECT FROM atlasqueue.jobs WHERE jobs.id = keys.job_id)
     FOR UPDATE OF keys SKIP LOCKED)`,
 );
