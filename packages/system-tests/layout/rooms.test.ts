@@ -57,7 +57,7 @@ const ground = ["deps.ts", "ids.ts", "pause.ts", "shares.ts"].map((file) => `pac
 
 /** Those that themselves set work going after a commit, and the sweep. */
 const callersOfFollowUps =
-  /^packages\/core\/src\/(dead-letters\/bulk|flows\/act-on-flow|jobs\/bulk|maintenance\/loop-deps|schedules\/fire-due|submit\/|remote\/)/;
+  /^packages\/core\/src\/(dead-letters\/bulk|flows\/act-on-flow|jobs\/bulk|maintenance\/loop|schedules\/fire-due|submit\/|remote\/)/;
 
 test("no room of core imports what is above the rooms", () => {
   const upward = sources

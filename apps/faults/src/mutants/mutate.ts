@@ -25,7 +25,7 @@ export async function mutate(edits: Mutant["edits"]): Promise<{ core: Core; remo
       writeFileSync(file, applied(edit, readFileSync(file, "utf8")));
     }
     const load = (file: string): Promise<object> => import(pathToFileURL(join(copy, "src", file)).href);
-    const entries = ["index.ts", "internal.ts", "internal/http.ts", "internal/worker.ts"];
+    const entries = ["index.ts", "internal.ts", "internal/http.ts", "internal/tools.ts", "internal/worker.ts"];
     return { core: Object.assign({}, ...(await Promise.all(entries.map(load)))) as Core, remove };
   } catch (error) {
     remove();

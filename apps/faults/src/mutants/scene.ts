@@ -3,12 +3,13 @@ import { submitJob, type SubmitJobInput } from "@atlasqueue/contract";
 import type * as Public from "@atlasqueue/core";
 import type * as Internal from "@atlasqueue/core/internal";
 import type * as Http from "@atlasqueue/core/internal/http";
+import type * as Tools from "@atlasqueue/core/internal/tools";
 import type * as Worker from "@atlasqueue/core/internal/worker";
 import postgres, { type Sql } from "postgres";
 import { openHistory, type History } from "../history/open-history.ts";
 
 /** The engine, as it is or as a mutant. */
-export type Core = typeof Internal & typeof Http & typeof Worker & typeof Public;
+export type Core = typeof Internal & typeof Http & typeof Tools & typeof Worker & typeof Public;
 
 type Wish = Partial<SubmitJobInput> & { key?: string; tenant?: string };
 type Deps = Internal.Deps & { signal: Public.Signal };
@@ -85,8 +86,9 @@ export function openScene(core: Core, urls: { postgres: string; redis: string },
     }),
     async submit(nonce, wish) {
       const call = history.invoke("submit", { via: "scene", jobs: [scene.wanted(nonce, wish)] });
-      const [outcome] = await core.submit(deps, [scene.wish(nonce, wish)], { idempotency_ttl_seconds: 60 });
+      const [outcome] = await core.enqueue(deps, [scene.wish(nonce, wish)], { idempotency_ttl_seconds: 60 });
       if (!outcome || !("job" in outcome)) throw new Error(`${nonce} was not stored`);
+      if (outcome.job.status === "queued") await core.announce(deps, [outcome.job]);
       call.ok({ answers: [{ nonce, job: outcome.job.id, created: outcome.kind === "created" }] });
       return outcome.job.id;
     },
