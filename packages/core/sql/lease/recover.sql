@@ -50,7 +50,7 @@ WITH due AS MATERIALIZED (
                        ELSE now() END AS check_at
     FROM running WHERE id NOT IN (SELECT id FROM recovered) GROUP BY tenant, token
   ), kept AS (
-    UPDATE atlasqueue.claims SET check_at = (
+    UPDATE atlasqueue.claims SET job_ids = ARRAY(SELECT unnest(job_ids) EXCEPT SELECT id FROM recovered), check_at = (
       SELECT check_at FROM still_open WHERE still_open.token = claims.token AND still_open.tenant = claims.tenant)
     WHERE token = ANY(ARRAY(SELECT token FROM still_open)) AND (token, tenant) IN (SELECT token, tenant FROM still_open)
   ), over AS MATERIALIZED (
@@ -58,7 +58,7 @@ WITH due AS MATERIALIZED (
     WHERE NOT EXISTS (SELECT FROM still_open WHERE still_open.token = looked_at.token AND still_open.tenant = looked_at.tenant)
   ), now_ended AS (
     UPDATE atlasqueue.claims SET ended = true, check_at = now() + interval '60 seconds', job_ids = ARRAY(
-      SELECT id FROM unnest(job_ids) AS one(id) WHERE NOT EXISTS (SELECT FROM atlasqueue.jobs WHERE jobs.id = one.id))
+      SELECT id FROM unnest(job_ids) AS one(id) WHERE (SELECT true FROM atlasqueue.jobs WHERE jobs.id = one.id) IS NULL)
     WHERE token = ANY(ARRAY(SELECT token FROM over)) AND (token, tenant) IN (SELECT token, tenant FROM over WHERE ended IS NULL)
   ), gone AS (
     DELETE FROM atlasqueue.claims

@@ -8,6 +8,7 @@ SELECT input.id, jobs.tenant, status, run_at, dead_reason, has_children, (
   UNION ALL
   SELECT input.id, claims.tenant, 'succeeded', NULL, NULL, NULL, (
     SELECT CASE WHEN current_setting('synchronous_standby_names') = '' THEN true
-                ELSE pg_logical_emit_message(true, 'atlasqueue', '') IS NOT NULL END) AS replicated FROM unnest($1::uuid[], $2::int[]) AS input(id, token)
-  JOIN atlasqueue.claims ON claims.token = ($3::uuid[])[input.token] AND input.id = ANY(job_ids)
-  WHERE NOT EXISTS (SELECT FROM atlasqueue.jobs WHERE jobs.id = input.id);
+                ELSE pg_logical_emit_message(true, 'atlasqueue', '') IS NOT NULL END) AS replicated
+  FROM unnest($1::uuid[], $2::int[]) AS input(id, token) CROSS JOIN LATERAL (
+    SELECT tenant FROM atlasqueue.claims WHERE claims.token = ($3::uuid[])[input.token] AND input.id = ANY(job_ids) OFFSET 0) AS claims
+  WHERE (SELECT true FROM atlasqueue.jobs WHERE jobs.id = input.id) IS NULL;

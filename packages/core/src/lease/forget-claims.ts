@@ -81,7 +81,7 @@ export async function forgetEndedClaims(deps: Pick<Deps, "database">, tokens: re
 
 /** The row of a claim whose jobs have all ended. It still names those that were deleted, for repeated settlements. */
 export const asEnded = `ended = true, check_at = now() + interval '60 seconds', job_ids = ARRAY(
-      SELECT id FROM unnest(job_ids) AS one(id) WHERE NOT EXISTS (SELECT FROM atlasqueue.jobs WHERE jobs.id = one.id))`;
+      SELECT id FROM unnest(job_ids) AS one(id) WHERE (SELECT true FROM atlasqueue.jobs WHERE jobs.id = one.id) IS NULL)`;
 
 // By primary key of the jobs, claim by claim: as a join it would be planned for the average claim, whatever its size.
 const forgetEnded = composed(

@@ -114,7 +114,7 @@ const recover = composed(
                        ELSE now() END AS check_at
     FROM running WHERE id NOT IN (SELECT id FROM recovered) GROUP BY tenant, token
   ), kept AS (
-    UPDATE atlasqueue.claims SET check_at = (
+    UPDATE atlasqueue.claims SET job_ids = ARRAY(SELECT unnest(job_ids) EXCEPT SELECT id FROM recovered), check_at = (
       SELECT check_at FROM still_open WHERE still_open.token = claims.token AND still_open.tenant = claims.tenant)
     WHERE token = ANY(ARRAY(SELECT token FROM still_open)) AND (token, tenant) IN (SELECT token, tenant FROM still_open)
   ), over AS MATERIALIZED (

@@ -154,7 +154,7 @@ type SettledJob = Pick<JobRow, "id" | "tenant" | "status" | "run_at" | "dead_rea
  * Of the jobs whose settlement was refused, those settled under these very leases: the first answer was lost, and its
  * repetition must return the same. A job keeps its token until it is claimed again, so one that failed and has since
  * become ready is recognized too; recovery and release take the token away. A job that was deleted is known by its claim,
- * also if it was deleted under a later one: it has succeeded, too. A separate statement, as the refused one's
+ * which names no longer what was recovered from it. A separate statement, as the refused one's
  * snapshot may be older than the first settlement's commit.
  */
 export async function settledBefore(
@@ -173,9 +173,10 @@ const find = composed(
   SELECT input.id, jobs.tenant, status, run_at, dead_reason, has_children, ${replicated} FROM ${leaseInput} JOIN atlasqueue.jobs ON jobs.id = input.id
   WHERE lease_token = ($3::uuid[])[input.token]
   UNION ALL
-  SELECT input.id, claims.tenant, 'succeeded', NULL, NULL, NULL, ${replicated} FROM ${leaseInput}
-  JOIN atlasqueue.claims ON claims.token = ($3::uuid[])[input.token] AND input.id = ANY(job_ids)
-  WHERE NOT EXISTS (SELECT FROM atlasqueue.jobs WHERE jobs.id = input.id)`,
+  SELECT input.id, claims.tenant, 'succeeded', NULL, NULL, NULL, ${replicated}
+  FROM ${leaseInput} CROSS JOIN LATERAL (
+    SELECT tenant FROM atlasqueue.claims WHERE claims.token = ($3::uuid[])[input.token] AND input.id = ANY(job_ids) OFFSET 0) AS claims
+  WHERE (SELECT true FROM atlasqueue.jobs WHERE jobs.id = input.id) IS NULL`,
 );
 
 // It locks what is free for a moment, which is the only way to know.
