@@ -47,7 +47,8 @@ const message = route(
       404: refused("A method that there is not."),
     },
   },
-  async ({ deps, query, body, itself: { url, headers, fetch }, hungUp }) => {
+  async ({ deps, query, body, itself, hungUp }) => {
+    const { url, headers, fetch } = itself();
     const bugs: unknown[] = [];
     const signal = hungUp();
     const options = {

@@ -30,7 +30,7 @@ export type Call<O extends Stated> = {
   /** The request itself, for routes that ask who is at the other end. */
   context: ApiContext;
   /** This very app, for a route that is built on others. */
-  itself: Itself;
+  itself(): Itself;
   /** Aborts when the caller hangs up before its whole answer is on its way, or when their token ends. What waits ends then. */
   hungUp(): AbortSignal;
 } & (O extends { scope: Needed } ? Known : unknown);

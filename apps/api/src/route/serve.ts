@@ -70,20 +70,18 @@ function serve(
     const at = deps.cellOf ? await placed(c, deps.cellOf) : deps;
     const delivery = createDelivery(c, deps.access.authenticator.watch);
     const caller = c.get("caller");
+    const trace = traceOf(c, deps);
+    // No getters: an object with closures for them has a shape of its own, which keeps the request until the next full
+    // garbage collection.
     const call: Call<Stated> & { caller: Caller | undefined; tenant: string | undefined } = {
       ...(input as Pick<Call<Stated>, keyof Input>),
       deps: depsOf(caller, at, reads ? delivery.hungUp : undefined),
       caller,
       tenant: caller?.tenant,
-      get trace() {
-        return traceOf(c, deps);
-      },
+      trace,
       repeated: undefined,
       context: c,
-      // Only a few routes ask, so nothing is made for the others.
-      get itself() {
-        return itselfOf(c, app, call.trace);
-      },
+      itself: () => itselfOf(c, app, trace),
       hungUp: delivery.hungUp,
     };
     const runOnce = (repeated: ActRow | undefined) => {
