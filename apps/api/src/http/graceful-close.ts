@@ -20,16 +20,17 @@ const look_ms = 100;
  */
 export function gracefulClose(server: Server): (deadline_ms: number) => Promise<void> {
   // By connection: on Node 22 a response that waits behind another emits no `close` when its connection closes.
-  const unanswered = new Map<Socket, Set<ServerResponse>>();
+  const unanswered = new Map<Socket, ServerResponse[]>();
   let connects = 0;
   server.on("connection", (socket) => {
     connects += 1;
-    unanswered.set(socket, new Set());
+    unanswered.set(socket, []);
     socket.once("close", () => unanswered.delete(socket));
   });
   server.prependListener("request", ({ socket }, outgoing) => {
-    const its = unanswered.get(socket)?.add(outgoing);
-    outgoing.once("close", () => its?.delete(outgoing));
+    const its = unanswered.get(socket) ?? [];
+    its.push(outgoing);
+    outgoing.once("close", () => its.splice(its.indexOf(outgoing), 1));
   });
   const closeIdle = () => {
     server.closeIdleConnections();
@@ -51,7 +52,7 @@ export function gracefulClose(server: Server): (deadline_ms: number) => Promise<
     NetServer.prototype.close.call(server, () => gone.resolve());
     // Answers to requests from now on say that they are the last.
     server.maxRequestsPerSocket = 1;
-    for (const outgoing of [...unanswered.values()].flatMap((its) => [...its]))
+    for (const outgoing of [...unanswered.values()].flat())
       if (!outgoing.headersSent) outgoing.setHeader("connection", "close");
     await delay(Math.min(requests_ms, deadline_ms));
     closeIdle();

@@ -1,23 +1,28 @@
 /**
- * What is under way, for a stop that has to wait until it is over.
+ * What is under way, for a stop that has to wait until it is over. Counted, as a `Set` keeps many that have left it until
+ * the next full garbage collection.
  *
  * @example
  * underWay.add(answer);
  * await underWay.over();
  */
 export function createUnderWay() {
-  const all = new Set<Promise<unknown>>();
+  let left = 0;
+  const waiting: (() => void)[] = [];
+  const leave = () => {
+    left -= 1;
+    if (left === 0) for (const tell of waiting.splice(0)) tell();
+  };
   return {
     /** It counts until it has settled, either way. */
     add(work: Promise<unknown>): void {
-      const leave = () => void all.delete(work);
-      all.add(work);
+      left += 1;
       work.then(leave, leave);
     },
     /** Resolves when nothing is under way. */
     async over(): Promise<void> {
       // What ends may have begun something else.
-      while (all.size > 0) await Promise.allSettled(all);
+      while (left > 0) await new Promise<void>((tell) => waiting.push(tell));
     },
   };
 }

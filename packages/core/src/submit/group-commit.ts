@@ -91,26 +91,25 @@ export function createGroupCommit<Item, Outcome>(
   type One = Request<Item, Outcome>;
   const waiting = createWaiting<One>();
   const room = createShares(waiting_max);
-  const flying = new Set<One>();
+  // Not sets of requests: one that thousands enter and leave a second keeps many until the next full garbage collection.
+  const flying: One[][] = [];
   const resting = new Set<One>();
-  let flights = 0;
   let watch: NodeJS.Timeout | undefined;
   let answered_at = -Infinity;
   const idle: (() => void)[] = [];
   let given_up = false;
 
-  const busy = () => flights > 0 || waiting.size() > 0 || resting.size > 0;
+  const busy = () => flying.length > 0 || waiting.size() > 0 || resting.size > 0;
   const kick = () => {
-    if (flights >= flights_max || waiting.size() === 0) return;
-    flights += 1;
+    if (flying.length >= flights_max || waiting.size() === 0) return;
+    const batch: One[] = [];
+    flying.push(batch);
     // When idle, after this task: calls made in a row share the INSERT. When busy, after this turn of the event loop,
     // when more have come in.
-    (flights === 1 ? queueMicrotask : setImmediate)(() => {
-      const batch = waiting.take({ rows_max, bytes_max: batch_bytes_max });
-      for (const one of batch) flying.add(one);
+    (flying.length === 1 ? queueMicrotask : setImmediate)(() => {
+      batch.push(...waiting.take({ rows_max, bytes_max: batch_bytes_max }));
       void fly(batch).finally(() => {
-        for (const one of batch) flying.delete(one);
-        flights -= 1;
+        flying.splice(flying.indexOf(batch), 1);
         kick();
         resolveIdle();
       });
@@ -181,7 +180,7 @@ export function createGroupCommit<Item, Outcome>(
     const late = now - timeout_ms * (moves ? waits_max : 1);
     const isLate = (one: One) => one.at <= late;
     const isOver = (one: One) => given_up || isLate(one);
-    const over = [...[...flying].filter(isLate), ...[...resting].filter(isOver), ...waiting.remove(isOver)];
+    const over = [...flying.flat().filter(isLate), ...[...resting].filter(isOver), ...waiting.remove(isOver)];
     for (const one of over) one.reject(new DatabaseTimeoutError(timeout_ms));
     if (busy()) return;
     clearInterval(watch);

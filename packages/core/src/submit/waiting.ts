@@ -21,42 +21,47 @@ export type Waiting<One extends Waits> = {
  * const batch = waiting.take({ rows_max: 500, bytes_max: 4_194_304 });
  */
 export function createWaiting<One extends Waits>(): Waiting<One> {
-  /** No line is empty, and the holder whose turn is over is last. */
-  const lines = new Map<string, Set<One>>();
+  /** No line is empty, and the holder whose turn is over is last. `gone` of a line are in this batch. */
+  const lines = new Map<string, { all: One[]; gone: number }>();
   let size = 0;
-  const leave = (one: One): void => {
-    const line = lines.get(one.holder);
-    if (!line?.delete(one)) return;
-    size -= 1;
-    if (line.size === 0) lines.delete(one.holder);
-  };
   return {
     size: () => size,
     addLast(one) {
-      lines.set(one.holder, (lines.get(one.holder) ?? new Set()).add(one));
+      const line = lines.get(one.holder);
+      if (line) line.all.push(one);
+      else lines.set(one.holder, { all: [one], gone: 0 });
       size += 1;
     },
     take({ rows_max, bytes_max }) {
       const batch: One[] = [];
-      let rows = 0;
-      let bytes = 0;
+      let [rows, bytes] = [0, 0];
       for (const [holder, line] of lines) {
-        const [one] = line;
-        if (!one) continue;
+        const one = line.all[line.gone] as One;
         rows += one.rows;
         bytes += one.bytes;
         if (batch.length > 0 && (rows > rows_max || bytes > bytes_max)) break;
         batch.push(one);
-        // Once more in this very batch, if there is room for all that wait.
+        line.gone += 1;
         lines.delete(holder);
-        lines.set(holder, line);
-        leave(one);
+        // Once more in this very batch, if there is room for all that wait.
+        if (line.gone < line.all.length) lines.set(holder, line);
+        else line.all.length = 0;
       }
+      for (const line of lines.values()) {
+        if (line.gone > 0) line.all.splice(0, line.gone);
+        line.gone = 0;
+      }
+      size -= batch.length;
       return batch;
     },
     remove(isOut) {
-      const out = [...lines.values()].flatMap((line) => [...line].filter(isOut));
-      for (const one of out) leave(one);
+      const out = [...lines.values()].flatMap(({ all }) => all.filter(isOut));
+      if (out.length === 0) return out;
+      for (const [holder, line] of lines) {
+        line.all = line.all.filter((one) => !isOut(one));
+        if (line.all.length === 0) lines.delete(holder);
+      }
+      size -= out.length;
       return out;
     },
   };
