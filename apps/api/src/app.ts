@@ -18,7 +18,7 @@ import { createGate, searches_max } from "./http/gate.ts";
 import { answerErrors } from "./http/answers/on-error.ts";
 import { accessLog, traceRequests } from "./middleware/observed.ts";
 import { answerUnmatched } from "./middleware/method-not-allowed.ts";
-import { hostGuard, originGuard, pathGuard } from "./middleware/guards.ts";
+import { guard } from "./middleware/guards.ts";
 import { identify } from "./middleware/identify.ts";
 import { openApiDocument } from "./openapi/document.ts";
 import type { RouteDeps, Services } from "./route/deps.ts";
@@ -59,8 +59,7 @@ export function createApp(deps: AppDeps): Hono<ApiEnv> {
   app.notFound(answerUnmatched(app));
   app.use(identify(deps.trusted_proxies ?? (() => false)));
   if (deps.tracing) app.use(traceRequests(deps.tracing));
-  app.use(accessLog(deps.observe), pathGuard);
-  app.use(hostGuard(deps.allowed_hosts), originGuard(deps.allowed_hosts, deps.public_origin));
+  app.use(accessLog(deps.observe), guard(deps.allowed_hosts, deps.public_origin));
   addRoutes(app, routes, routeDeps(deps));
   if (deps.dashboard) addDashboard(app, deps.dashboard);
   if (deps.guide) addGuide(app, deps.guide);
