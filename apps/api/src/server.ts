@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { createServer, type Server } from "node:http";
+import { once } from "node:events";
+import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Logger } from "@atlasqueue/core";
 import { serverLimits, type ServerTimeouts } from "@atlasqueue/program/server-limits";
@@ -65,7 +66,8 @@ export async function startServer(app: Hono<ApiEnv>, options: ServerOptions): Pr
   Object.assign(server, { dropMaxConnection: true });
   server.on("clientError", answerClientError);
   const stop = gracefulClose(server);
-  await listen(server, options);
+  server.listen(options.port, options.host);
+  await once(server, "listening");
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://${shownHost(options.host)}:${port}`,
@@ -81,16 +83,6 @@ function answerUnroutable(error: unknown, logger: Logger): Response {
     return answerProblem(request_id, new ProblemError("malformed_request", error.message));
   logger.error({ event: "http_error", request_id, err: error }, "http_error");
   return answerProblem(request_id, internal());
-}
-
-function listen(server: Server, { host, port }: ServerOptions): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, host, () => {
-      server.off("error", reject);
-      resolve();
-    });
-  });
 }
 
 /** A callable address, for one that means "all of them". */

@@ -69,12 +69,11 @@ export type ApiEnv = {
 };
 export type ApiContext = Context<ApiEnv>;
 
+/** What came with a request. hono's own default is undefined, whatever the type of `env` says. */
+export const envOf = (c: ApiContext): ApiEnv["Bindings"] => (c.env as ApiContext["env"] | undefined) ?? {};
+
 /** Node's request; there is none when `app.request()` is called without a server. */
-export function incomingOf(c: ApiContext): IncomingMessage | undefined {
-  // hono's own default is undefined, whatever the type of `env` says.
-  const env: Partial<HttpBindings> | undefined = c.env;
-  return env?.incoming;
-}
+export const incomingOf = (c: ApiContext): IncomingMessage | undefined => envOf(c).incoming;
 
 /** How the log names a request and its sender. The caller's own id for it is apart: a caller may send any. */
 export function senderOf(c: ApiContext) {

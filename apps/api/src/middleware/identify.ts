@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { limits } from "@atlasqueue/contract";
 import type { Next } from "hono";
-import { incomingOf, type ApiContext } from "../http/context.ts";
+import { envOf, type ApiContext } from "../http/context.ts";
 import { clientAddress, type Trusts } from "../http/input/address.ts";
 
 const wellFormed = new RegExp(`^[A-Za-z0-9._-]{1,${limits.request_id_chars_max}}$`);
@@ -16,9 +16,8 @@ export function identify(trusts: Trusts) {
     const given = c.req.header("x-request-id");
     c.set("api_request_id", own);
     c.set("request_id", given !== undefined && wellFormed.test(given) ? given : own);
-    const socket = incomingOf(c)?.socket.remoteAddress;
-    // hono's own default is undefined, whatever the type of `env` says.
-    const asker = (c.env as ApiContext["env"] | undefined)?.client_address;
+    const { incoming, client_address: asker } = envOf(c);
+    const socket = incoming?.socket.remoteAddress;
     const from = socket && clientAddress(socket, c.req.header("x-forwarded-for"), trusts);
     c.set("client_address", asker ?? from ?? "unknown");
     return next();

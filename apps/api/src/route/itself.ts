@@ -1,6 +1,6 @@
 import type { TraceContext } from "@atlasqueue/contract";
 import type { Hono } from "hono";
-import type { ApiContext, ApiEnv } from "../http/context.ts";
+import { envOf, type ApiContext, type ApiEnv } from "../http/context.ts";
 
 /** The app, to be asked by one of its own routes in its caller's name. */
 export type Itself = {
@@ -22,8 +22,7 @@ const carried = ["authorization", "cookie", "x-atlasqueue-dashboard", "x-atlasqu
  * const client = createClient({ ...itselfOf(c, app, call.trace) });
  */
 export function itselfOf(c: ApiContext, app: Hono<ApiEnv>, trace: TraceContext | undefined): Itself {
-  // hono's own default is undefined, whatever the type of `env` says.
-  const env: ApiContext["env"] | undefined = c.env;
+  const { caller, outgoing } = envOf(c);
   return {
     url: new URL(c.req.url).origin,
     headers: c.req.raw.headers,
@@ -40,8 +39,8 @@ export function itselfOf(c: ApiContext, app: Hono<ApiEnv>, trace: TraceContext |
       if (!request.headers.has("x-request-id")) request.headers.set("x-request-id", c.get("request_id"));
       return app.fetch(request, {
         client_address: c.get("client_address"),
-        ...(env?.caller && { caller: env.caller }),
-        ...(env?.outgoing && { outgoing: env.outgoing }),
+        ...(caller && { caller }),
+        ...(outgoing && { outgoing }),
         ...(init?.signal && { given_up: init.signal }),
       });
     },

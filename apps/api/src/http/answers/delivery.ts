@@ -1,4 +1,4 @@
-import type { ApiContext, Watch } from "../context.ts";
+import { envOf, type ApiContext, type Watch } from "../context.ts";
 import { ProblemError } from "./problem.ts";
 
 export type Delivery = {
@@ -18,8 +18,7 @@ export type Delivery = {
  * await wait(delivery.hungUp());
  */
 export function createDelivery(c: ApiContext, watch: Watch): Delivery {
-  // hono's own default is undefined, whatever the type of `env` says.
-  const { outgoing, incoming, given_up } = (c.env as ApiContext["env"] | undefined) ?? {};
+  const { outgoing, incoming, given_up } = envOf(c);
   let gone: AbortController | undefined;
   let unwatch = () => {};
 
