@@ -49,32 +49,35 @@ test("a tiny run gives figures, tables and a chart", { tags: ["nightly"] }, asyn
 
 test("what is measured over HTTP and in separate processes ends by itself", { tags: ["nightly"] }, async () => {
   const file = join(folder, "own.json");
-  const measured = ["--scenario", "http-50,scale-out,memory", "--variant", "atlasqueue,pg-boss,bare-hono"];
-  const short = ["--rounds", "1", "--jobs", "200", "--memory-jobs", "200"];
+  const measured = ["--scenario", "http-50,scale-out,memory,history", "--variant", "atlasqueue,pg-boss,bare-hono"];
+  const short = [
+    "--rounds",
+    "1",
+    "--jobs",
+    "200",
+    "--memory-jobs",
+    "200",
+    "--history-rows",
+    "1000",
+    "--backlog-rows",
+    "200",
+  ];
   const run = await spawnProcess(main, { args: [...measured, ...short, "--json", file] });
   expect(await run.waitForExit(200_000)).toMatchObject({ code: 0 });
 
   const made = result.parse(JSON.parse(await readFile(file, "utf8")));
-  expect(made.rows.map(({ scenario, variant }) => `${scenario}: ${variant}`)).toEqual([
+  const alone = made.rows.filter(({ scenario }) => !/empty|full|finished/.test(scenario));
+  expect(alone.map(({ scenario, variant }) => `${scenario}: ${variant}`)).toEqual([
     "HTTP submit, 50 connections: atlasqueue",
     "HTTP submit, 50 connections: bare-hono",
     "process, 1 worker process: atlasqueue",
-    "process, 2 worker processes: atlasqueue",
     "process, 4 worker processes: atlasqueue",
+    "process, 16 worker processes: atlasqueue",
     ...["worker", "api"].flatMap((process) =>
       [10, 50, 100].map((percent) => `${process} memory at ${percent} %: atlasqueue`),
     ),
   ]);
   for (const row of made.rows) expect(row.median).toBeGreaterThan(0);
-});
-
-test("a history and a backlog are there before it is measured again", { tags: ["nightly"] }, async () => {
-  const file = join(folder, "history.json");
-  const measured = ["--scenario", "history", "--variant", "atlasqueue", "--rounds", "1", "--jobs", "100"];
-  const rows = ["--history-rows", "1000", "--backlog-rows", "200"];
-  const run = await spawnProcess(main, { args: [...measured, ...rows, "--json", file] });
-  expect(await run.waitForExit(200_000)).toMatchObject({ code: 0 });
-  const made = result.parse(JSON.parse(await readFile(file, "utf8")));
   expect(made.targets.map(({ name }) => name)).toContain("process the backlog ÷ process on an empty table");
 });
 

@@ -29,6 +29,12 @@ test("results are merged in the order of the scenarios, and those of another mac
   expect(whole.command).toBe("pnpm evidence abc");
 });
 
+test("a whole measurement fits into an afternoon, and a stopped one loses little", () => {
+  const minutes = evidenceSteps({ seeds: [], minutes: 30, quick: false }).map((step) => step.minutes ?? Infinity);
+  expect(Math.max(...minutes)).toBeLessThanOrEqual(25);
+  expect(minutes.reduce((sum, one) => sum + one)).toBeLessThanOrEqual(210);
+});
+
 test(
   "a step is measured by the commit's own program, kept, and not measured again; one that fails is",
   { tags: ["nightly"] },

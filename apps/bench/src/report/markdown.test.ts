@@ -24,6 +24,8 @@ const result: Result = {
     row("latency p50", "atlasqueue", "ms", 1.2),
     row("latency p50", "pg-boss", "ms", 2),
     costly(row("process, one group", "atlasqueue", "per second", 318), 1.01),
+    { ...row("process, 1 queue", "atlasqueue", "per second", 40_000), curve: { name: "process", by: "queues", x: 1 } },
+    { ...row("process, 9 queues", "atlasqueue", "per second", 30_000), curve: { name: "process", by: "queues", x: 9 } },
     row("idle, CPU", "atlasqueue", "% of a core", 0.4321),
     {
       ...row("soak: tables", "atlasqueue", "MB", 81),
@@ -38,6 +40,12 @@ const page = renderMarkdown(result, { atlasqueue: "AtlasQueue", "pg-boss": "pg-b
 test("comparable figures are side by side, the others in a list", () => {
   expect(page).toContain("|  | AtlasQueue | pg-boss |\n| --- | --- | --- |\n| latency p50 (ms) | 1.20 | 2.00 |");
   expect(page).toContain("| idle, CPU | AtlasQueue | 0.43 % of a core |");
+});
+
+test("points of a curve are columns of a table, with what they are of the first", () => {
+  const head = "### process, by queues\n\n| queues | 1 | 9 |";
+  expect(page).toContain(`${head}\n| --- | --: | --: |\n| AtlasQueue, per second | 40,000 | 30,000 |`);
+  expect(page).toContain("| AtlasQueue ÷ the first | 1.00 | 0.75 |");
 });
 
 test("what was watched over time has a table of its own that says whether it was flat", () => {

@@ -1,4 +1,5 @@
 import { aloneWithCosts, comparedWithCosts } from "./costs-tables.ts";
+import { curvesOf, curveTable } from "./curves.ts";
 import { formatFigure, table } from "./format.ts";
 import type { Result, Row, TargetResult } from "./result.ts";
 
@@ -7,6 +8,7 @@ export type Titles = Readonly<Record<string, string>>;
 
 /** The whole result as a page: targets, rates with their costs, other medians, raw rounds, what it was measured on. */
 export function renderMarkdown(result: Result, titles: Titles): string {
+  const points = result.rows.filter(({ curve }) => curve !== undefined);
   const { compared, alone } = apart(result.rows);
   const withCosts = (rows: readonly Row[]) => rows.filter(({ costs }) => costs !== undefined);
   const aged = result.rows.filter(({ ageing }) => ageing !== undefined);
@@ -17,11 +19,16 @@ export function renderMarkdown(result: Result, titles: Titles): string {
     "# Benchmark results",
     circumstances(result),
     part("Targets", result.targets, () => targetsTable(result.targets)),
-    part("Rates, and what a job costs", withCosts(result.rows), () =>
+    part("Rates, and what a job costs", withCosts([...compared, ...alone]), () =>
       [legend, ...costsTables(withCosts(compared), withCosts(alone), titles)].join("\n\n"),
     ),
     part("Other medians", without(compared), () => comparisonTable(without(compared), titles)),
     part("Other medians of one alone", without(alone), () => aloneTable(without(alone), titles)),
+    part("Curves", points, () =>
+      curvesOf(points)
+        .map((one) => `### ${one.title}\n\n${curveTable(one, titles)}`)
+        .join("\n\n"),
+    ),
     part("Ageing", aged, () => ageingTable(aged)),
     part("Failures", result.failures, () => result.failures.map(firstLine).join("\n")),
     part("Rounds", result.rows, () => roundsTable(result.rows, titles)),
@@ -49,7 +56,8 @@ function costsTables(compared: readonly Row[], alone: readonly Row[], titles: Ti
 function circumstances({ command, started_at, machine, versions, rounds, jobs }: Result): string {
   const software = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
   return [
-    `Made by \`${command}\` on ${started_at.slice(0, 10)}: ${rounds} rounds, ${jobs.toLocaleString("en")} jobs.`,
+    `Made by \`${command}\` on ${started_at.slice(0, 10)}: ${rounds} rounds (fewer where the last table has fewer figures), ` +
+      `${jobs.toLocaleString("en")} jobs.`,
     `${machine.cores} cores of ${machine.cpu}, ${machine.memory_gb} GB, ${machine.system}; servers, clients and load ` +
       "on the same cores.",
     `${software.join(", ")}.`,
@@ -88,8 +96,9 @@ function aloneTable(rows: readonly Row[], titles: Titles): string {
   return table(["", "variant", "median"], lines);
 }
 
-/** The figures several variants have, and those of only one. */
-export function apart(rows: readonly Row[]): { compared: Row[]; alone: Row[] } {
+/** The figures several variants have, and those of only one. Points of curves are in neither. */
+export function apart(all: readonly Row[]): { compared: Row[]; alone: Row[] } {
+  const rows = all.filter(({ curve }) => !curve);
   const variants = Map.groupBy(rows, ({ scenario }) => scenario);
   const isCompared = ({ scenario }: Row) => (variants.get(scenario)?.length ?? 0) > 1;
   return { compared: rows.filter(isCompared), alone: rows.filter((row) => !isCompared(row)) };

@@ -2,6 +2,10 @@ import { z } from "zod";
 import { costs } from "../costs/costs.ts";
 import { ageing } from "../scenarios/ageing/drift.ts";
 
+/** Where a figure is on a curve: `x` of what its points differ in. */
+const curve = z.strictObject({ name: z.string(), by: z.string(), x: z.number() });
+export type Curve = z.infer<typeof curve>;
+
 /** One scenario's figure of one variant: every round, and the one in the middle. */
 const row = z.strictObject({
   scenario: z.string(),
@@ -13,6 +17,7 @@ const row = z.strictObject({
   costs: z.strictObject({ rounds: z.array(costs).min(1), median: costs }).optional(),
   /** Of what is watched over time: how it changed, in the last round. */
   ageing: ageing.optional(),
+  curve: curve.optional(),
 });
 export type Row = z.infer<typeof row>;
 

@@ -80,11 +80,12 @@ export async function measureOnce(
   }
 }
 
-function note(rows: Row[], variant: Variant, { scenario, unit, value, costs, ageing }: Figure): void {
+function note(rows: Row[], variant: Variant, { scenario, unit, value, costs, ageing, curve }: Figure): void {
   let row = rows.find((one) => one.scenario === scenario && one.variant === variant.name);
   if (!row) rows.push((row = { scenario, variant: variant.name, unit, rounds: [], median: NaN }));
   row.rounds.push(value);
   if (ageing) row.ageing = ageing;
+  if (curve) row.curve = curve;
   if (costs) (row.costs ??= { rounds: [], median: costs }).rounds.push(costs);
 }
 

@@ -1,5 +1,5 @@
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { tmpdir, totalmem } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { startPostgres, startRedis } from "@atlasqueue/embedded";
@@ -16,9 +16,16 @@ export type Servers = {
 
 const durable = ["--appendonly", "yes", "--appendfsync", "always"];
 
+/** As operate/sizing.md says, for all variants alike. */
+const settings = {
+  shared_buffers: `${Math.round(totalmem() / 4 / 2 ** 20)}MB`,
+  min_wal_size: "1GB",
+  max_wal_size: "4GB",
+};
+
 /**
- * One PostgreSQL with default settings (fsync and synchronous_commit on), one Redis without persistence, and one that
- * fsyncs every write. Their data is in a temporary folder, which `stop` removes. `after_migrate_file` has SQL to be tried
+ * One PostgreSQL with the settings of the page on sizing (fsync and synchronous_commit on), one Redis without persistence,
+ * and one that fsyncs every write. Their data is in a temporary folder, which `stop` removes. `after_migrate_file` has SQL to be tried
  * without a migration.
  */
 export async function startServers(after_migrate_file?: string): Promise<Servers> {
@@ -27,7 +34,7 @@ export async function startServers(after_migrate_file?: string): Promise<Servers
   // mkdtemp lets only us in; as root, PostgreSQL runs as another user.
   chmodSync(folder, 0o755);
   const started = await Promise.allSettled([
-    startPostgres({ dataDir: join(folder, "postgres") }),
+    startPostgres({ dataDir: join(folder, "postgres"), settings }),
     startRedis({ dir: join(folder, "redis-memory") }),
     startRedis({ dir: join(folder, "redis-durable"), args: durable }),
   ]);
@@ -49,7 +56,7 @@ export async function startServers(after_migrate_file?: string): Promise<Servers
   let count = 0;
   return {
     versions: {
-      postgres: row?.server_version ?? "",
+      postgres: [row?.server_version, ...Object.entries(settings).map((one) => one.join(" = "))].join(" · "),
       redis: /(?:redis|valkey)_version:(\S+)/.exec(info)?.[1] ?? "",
     },
     async fresh() {

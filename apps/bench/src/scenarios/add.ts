@@ -10,6 +10,7 @@ export function addScenario(callers: number): Scenario {
   const name = `add, ${callers} ${callers === 1 ? "caller" : "callers"}`;
   return {
     name: `add-${callers}`,
+    minutes: 3,
     async run(variant, servers, effort, meter) {
       const queue = await variant.open(servers);
       try {

@@ -10,6 +10,7 @@ const batches_min = 10;
 /** One caller, 1,000 jobs per call. */
 export const bulkAdd: Scenario = {
   name: "bulk-add",
+  minutes: 4,
   async run(variant, servers, effort, meter) {
     const queue = await variant.open(servers);
     try {

@@ -17,6 +17,7 @@ const drain_seconds_max = 120;
  */
 export const burst: Scenario = {
   name: "burst",
+  minutes: 1,
   suits: onlyOurs,
   async run(variant, servers, effort, meter) {
     const seconds = Math.min(burst_seconds_max, effort.sustain_seconds);

@@ -9,6 +9,8 @@ const settle_ms = 5_000;
 /** What an API process and a worker process with nothing to do cost: processor time, and PostgreSQL transactions. */
 export const idle: Scenario = {
   name: "idle",
+  rounds_max: 1,
+  minutes: 2,
   suits: onlyOurs,
   seconds_max: ({ idle_seconds }) => idle_seconds + 60,
   async run(variant, servers, { idle_seconds }) {

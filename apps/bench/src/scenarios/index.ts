@@ -4,7 +4,10 @@ import { burst } from "./burst.ts";
 import { flows } from "./order/flows.ts";
 import { groupScenario } from "./order/groups.ts";
 import { limitedScenario } from "./order/limited.ts";
-import { history } from "./history.ts";
+import { history } from "./scale/history.ts";
+import { inFlight } from "./in-flight.ts";
+import { manyGroups } from "./scale/many-groups.ts";
+import { manyQueues } from "./scale/many-queues.ts";
 import { httpBatch, httpStream } from "./http/many.ts";
 import { httpScenario } from "./http/submit.ts";
 import { idle } from "./idle.ts";
@@ -19,11 +22,10 @@ import { payload4k } from "./payload-4k.ts";
 import { poolerScenario } from "./pooler.ts";
 import { processJobs } from "./process.ts";
 import { remote } from "./remote.ts";
-import { scaleOut } from "./scale-out.ts";
+import { scaleOut } from "./scale/scale-out.ts";
 import type { Scenario } from "./scenario.ts";
 import { soak } from "./ageing/soak.ts";
-import { snapshots } from "./snapshot.ts";
-import { stats } from "./stats.ts";
+import { snapshots } from "./scale/snapshot.ts";
 import { trace } from "./load/trace.ts";
 
 /** In the order in which they run and appear in tables. */
@@ -33,6 +35,7 @@ export const scenarios: readonly Scenario[] = [
   addScenario(500),
   bulkAdd,
   processJobs,
+  inFlight,
   latency,
   sameLoad,
   trace,
@@ -50,6 +53,8 @@ export const scenarios: readonly Scenario[] = [
   flows,
   poolerScenario,
   scaleOut,
+  manyQueues,
+  manyGroups,
   mixed,
   burst,
   noisyNeighbour,
@@ -58,7 +63,6 @@ export const scenarios: readonly Scenario[] = [
   ...snapshots,
   openTransaction,
   memory,
-  stats,
   history,
   soak,
 ];

@@ -12,6 +12,7 @@ const warm_up_jobs = 50;
 /** An idle system and one job at a time: from the call of `add` to the handler's first line. */
 export const latency: Scenario = {
   name: "latency",
+  minutes: 9,
   async run(variant, servers, effort) {
     const queue = await variant.open(servers);
     let entered = (_n: number) => {};

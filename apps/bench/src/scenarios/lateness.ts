@@ -9,6 +9,7 @@ const ahead_ms_max = 3_000;
 /** Jobs scheduled for the next three seconds: from `run_at` to the handler's first line. */
 export const lateness: Scenario = {
   name: "lateness",
+  minutes: 1,
   suits: onlyOurs,
   async run(variant, servers) {
     const ours = oursOf(variant);

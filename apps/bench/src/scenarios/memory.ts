@@ -15,6 +15,8 @@ type Sample = { handled: number; api: number; worker: number };
 /** What an API process and a worker process hold in memory on the way through many jobs, submitted over HTTP. */
 export const memory: Scenario = {
   name: "memory",
+  rounds_max: 1,
+  minutes: 6,
   suits: onlyOurs,
   seconds_max: ({ memory_jobs }) => 60 + memory_jobs / 1_000,
   async run(variant, servers, { memory_jobs: jobs }) {

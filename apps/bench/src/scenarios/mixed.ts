@@ -15,6 +15,8 @@ const warm_up_seconds = 1;
  */
 export const mixed: Scenario = {
   name: "mixed",
+  rounds_max: 2,
+  minutes: 9,
   suits: onlyOurs,
   seconds_max: ({ sustain_seconds }) => sustain_seconds * 3 + 60,
   async run(variant, servers, { sustain_seconds: seconds }, meter) {

@@ -4,6 +4,8 @@ import { onlyOurs, type Scenario } from "./scenario.ts";
 
 const in_flight = 500;
 const warm_up_seconds = 2;
+/** Of the time that `snapshot` holds one: its rate is the same from the first second on. */
+const part = 0.1;
 
 /** How often each kind of transaction is opened. */
 const order = ["foreign", "ours", "ours", "foreign"] as const;
@@ -19,13 +21,15 @@ const write: Record<(typeof order)[number], (tx: postgres.ReservedSql) => Promis
 };
 
 /**
- * Adding and processing under way, while an application's transaction stays open for half of `--snapshot-seconds`: one
+ * Adding and processing under way, while an application's transaction stays open for a tenth of `--snapshot-seconds`: one
  * that submitted jobs with a key, unique, in a group and in a flow, against one that wrote a row of the application's own.
  */
 export const openTransaction: Scenario = {
   name: "open-transaction",
   suits: onlyOurs,
-  seconds_max: ({ snapshot_seconds }) => snapshot_seconds * 2 + 60,
+  rounds_max: 1,
+  minutes: 5,
+  seconds_max: ({ snapshot_seconds }) => snapshot_seconds + 60,
   async run(variant, servers, { snapshot_seconds }, meter) {
     const queue = await variant.open(servers);
     const sql = postgres(servers.postgres, { max: 1, fetch_types: false });
@@ -39,7 +43,7 @@ export const openTransaction: Scenario = {
           const tx = await sql.reserve();
           await tx`BEGIN`;
           await write[kind](tx);
-          rates[kind].push((await load.rateOver(snapshot_seconds / 2)).value);
+          rates[kind].push((await load.rateOver(snapshot_seconds * part)).value);
           await tx`ROLLBACK`;
           tx.release();
         }

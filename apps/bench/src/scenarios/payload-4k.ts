@@ -12,11 +12,13 @@ const part_of_jobs = 0.25;
  */
 export const payload4k: Scenario = {
   name: "payload-4k",
+  rounds_max: 2,
+  minutes: 8,
   async run(variant, servers, effort, meter) {
     const jobs = Math.ceil(effort.jobs * variant.share * part_of_jobs);
     const queue = await variant.open(servers);
     try {
-      const processed = await measureProcess(queue, meter, jobs, bytes);
+      const processed = await measureProcess(queue, meter, jobs, { bytes });
       const added = await measureAdds(queue, meter, 50, { ...effort, jobs }, bytes);
       const bulk = await measureBulkAdd(queue, meter, { ...effort, jobs }, bytes);
       return [

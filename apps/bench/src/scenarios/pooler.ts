@@ -14,6 +14,7 @@ const pool_size = 15;
  */
 export const poolerScenario: Scenario = {
   name: "pooler",
+  minutes: 4,
   suits: (variant) => onlyOurs(variant) && findProgram("pgbouncer") !== undefined,
   async run(variant, servers, effort, meter) {
     const ours = oursOf(variant);

@@ -1,6 +1,6 @@
 import type { Meter, Rate } from "../costs/meter.ts";
 import type { BenchQueue } from "../variants/variant.ts";
-import { default_bytes, makeBatches } from "../run/payload.ts";
+import { makeBatches } from "../run/payload.ts";
 import type { Scenario } from "./scenario.ts";
 
 const batch_jobs = 1_000;
@@ -12,6 +12,7 @@ const look_ms = 2;
  */
 export const processJobs: Scenario = {
   name: "process",
+  minutes: 9,
   async run(variant, servers, effort, meter) {
     const queue = await variant.open(servers);
     try {
@@ -24,25 +25,24 @@ export const processJobs: Scenario = {
 };
 
 /** Jobs a second. */
-export async function measureProcess(
-  queue: BenchQueue,
-  meter: Meter,
-  jobs: number,
-  bytes = default_bytes,
-): Promise<Rate> {
-  await processAll(queue, meter, Math.ceil(jobs / 4), bytes);
-  return processAll(queue, meter, jobs, bytes);
+export async function measureProcess(queue: BenchQueue, meter: Meter, jobs: number, how: How = {}): Promise<Rate> {
+  await processAll(queue, meter, Math.ceil(jobs / 4), how);
+  return processAll(queue, meter, jobs, how);
 }
 
-async function processAll(queue: BenchQueue, meter: Meter, jobs: number, bytes: number): Promise<Rate> {
+/** The size of a payload, and how many jobs a worker has at once instead of its best number. */
+type How = { bytes?: number; in_flight?: number };
+
+async function processAll(queue: BenchQueue, meter: Meter, jobs: number, { bytes, in_flight }: How): Promise<Rate> {
   for (const batch of makeBatches(jobs, batch_jobs, bytes)) await queue.addMany(batch);
   let handled = 0;
   const all = Promise.withResolvers<void>();
   const measurement = await meter.start();
-  const working = await queue.work(() => {
+  const handle = () => {
     handled += 1;
     if (handled === jobs) all.resolve();
-  }, "throughput");
+  };
+  const working = await queue.work(handle, "throughput", in_flight);
   await all.promise;
   while (!(await working.settled())) await new Promise((resolve) => setTimeout(resolve, look_ms));
   const rate = await measurement.end(jobs, () => working.stop());

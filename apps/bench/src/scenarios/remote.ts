@@ -16,6 +16,7 @@ const add_jobs = 1_000;
  */
 export const remote: Scenario = {
   name: "remote",
+  minutes: 3,
   suits: onlyOurs,
   async run(variant, servers, { jobs }, meter) {
     if (!variant.serve) throw new Error(`${variant.name} has no HTTP`);

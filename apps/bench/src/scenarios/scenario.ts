@@ -1,6 +1,6 @@
 import type { Costs } from "../costs/costs.ts";
 import type { Meter } from "../costs/meter.ts";
-import type { Row } from "../report/result.ts";
+import type { Curve, Row } from "../report/result.ts";
 import type { Ageing } from "./ageing/drift.ts";
 import type { Ours } from "../variants/ours.ts";
 import type { ServerUrls, Variant } from "../variants/variant.ts";
@@ -17,7 +17,7 @@ export type Effort = {
   history_rows: number;
   /** Queued jobs that are there before `history` measures. */
   backlog_rows: number;
-  /** How long the snapshot of `snapshot` stays open. */
+  /** How long the snapshot of `snapshot` stays open, and ten times a transaction of `open-transaction`. */
   snapshot_seconds: number;
   /** One window of `mixed` and `same-load`. */
   sustain_seconds: number;
@@ -30,7 +30,15 @@ export type Effort = {
 };
 
 /** One measured value. A scenario may yield several, each in its own row. */
-export type Figure = { scenario: string; unit: Row["unit"]; value: number; costs?: Costs; ageing?: Ageing };
+export type Figure = {
+  scenario: string;
+  unit: Row["unit"];
+  value: number;
+  costs?: Costs;
+  ageing?: Ageing;
+  /** Of one that is a point of a curve. */
+  curve?: Curve;
+};
 
 export type Scenario = {
   /** As in `--scenario`. */
@@ -41,6 +49,8 @@ export type Scenario = {
   loadOf?(figures: readonly Figure[]): number | undefined;
   /** For what goes on for long: the most rounds that are run of it. */
   rounds_max?: number;
+  /** How many minutes all its rounds take with the default options and variants, on two cores. */
+  minutes: number;
   /** How long one round may take before it counts as failed. Default 180. */
   seconds_max?(effort: Effort): number;
   /** One round, in a process that runs nothing else, on a new database. */

@@ -40,7 +40,7 @@ export function startAtlasWorker(servers: ServerUrls, work: Work & Watched): { s
     { database, signal, logger, observe: all, tracing: work.tracing },
     {
       handlers,
-      queues: [work.queue],
+      queues: [work.queue, ...(work.others ?? [])],
       ...(work.tenants && { tenants: work.tenants }),
       concurrency: work.concurrency ?? most_at_once,
     },

@@ -75,9 +75,10 @@ async function openAtlas(
       added += parents.length + 1;
       await addFlow(producer, parents.map(jobOf), jobOf(child));
     },
-    async work(handle) {
+    async work(handle, _purpose, concurrency) {
       const tenants = tenant === undefined ? {} : { tenants: [tenant] };
-      const worker = startAtlasWorker(servers, { queue, ...tenants, prepared, handle, succeeded: count });
+      const slots = concurrency === undefined ? {} : { concurrency };
+      const worker = startAtlasWorker(servers, { queue, ...tenants, ...slots, prepared, handle, succeeded: count });
       // By its own events: no index in the database serves this question.
       return { settled: async () => succeeded >= added, stop: worker.stop };
     },

@@ -4,8 +4,10 @@ import { reportError } from "./report-error.ts";
 import type { Payload, Variant } from "./variant.ts";
 
 const queue_name = "bench";
-const concurrency = 10;
+const best_in_flight = 10;
 const connections_max = 10;
+/** Of a worker with more in flight: PostgreSQL has 200 for all. */
+const worker_connections_max = 100;
 const { Queue, Worker } = withBackend(createPostgresBackend);
 
 /** BullMQ on its own PostgreSQL backend, with a pool sized as its guide says: connections for the concurrency. */
@@ -25,8 +27,10 @@ export const bullmqPostgres: Variant = {
     return {
       add: (payload) => queue.add("noop", payload),
       addMany: (payloads) => queue.addBulk(payloads.map((data) => ({ name: "noop", data }))),
-      async work(handle) {
-        const worker = new Worker<Payload>(queue_name, async (job) => handle(job.data), { connection, concurrency });
+      async work(handle, _purpose, concurrency = best_in_flight) {
+        const pool = { ...connection, max: Math.min(concurrency, worker_connections_max) };
+        const options = { connection: pool, concurrency };
+        const worker = new Worker<Payload>(queue_name, async (job) => handle(job.data), options);
         worker.on("error", reportError);
         await worker.waitUntilReady();
         return {

@@ -29,8 +29,10 @@ export const graphileWorker: Variant = {
     return {
       add: (payload) => utils.addJob("noop", payload),
       addMany: (payloads) => utils.addJobs(payloads.map((payload) => ({ identifier: "noop", payload }))),
-      async work(handle, purpose) {
-        const worker = { ...settings, localQueue: localQueue[purpose], connectionString };
+      async work(handle, purpose, in_flight = settings.concurrentJobs) {
+        const { size } = localQueue[purpose];
+        const queue = { size: size < 0 ? size : Math.max(size, in_flight) };
+        const worker = { ...settings, concurrentJobs: in_flight, localQueue: queue, connectionString };
         const runner = await run({
           preset: { extends: [WorkerPreset], worker },
           taskList: { noop: async (payload) => handle(payload as Payload) },

@@ -25,10 +25,10 @@ export type Ours = {
   /** The plans of the statements that every job goes through, by their names. */
   readPlans(servers: ServerUrls): Promise<ReadonlyMap<string, string>>;
   emptyTables(servers: ServerUrls): Promise<void>;
-  /** Jobs that have succeeded, in the state our workers leave them. */
-  seedHistory(servers: ServerUrls, rows: number): Promise<void>;
-  /** Jobs that wait in the queue "default", with their signals. */
-  seedBacklog(servers: ServerUrls, rows: number): Promise<void>;
+  /** Jobs that have succeeded, in the state our workers leave them. `part`: of the rows, only those after one up to another. */
+  seedHistory(servers: ServerUrls, rows: number, part?: readonly [number, number]): Promise<void>;
+  /** Jobs that wait in the queue "default", or dealt out to these queues, with their signals. */
+  seedBacklog(servers: ServerUrls, rows: number, queues?: readonly string[]): Promise<void>;
 };
 
 type Stoppable = { stop(): Promise<void> };
@@ -48,6 +48,8 @@ export type QueueOf = {
 
 export type Work = {
   queue: string;
+  /** More queues that share its handlers. */
+  others?: readonly string[];
   /** The whole handler. */
   handle(payload: Payload): void | Promise<void>;
   /** Whose queue. Default: the default tenant's. */

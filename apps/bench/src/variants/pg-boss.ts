@@ -42,9 +42,9 @@ export const pgBoss: Variant = {
           ...parents.map((data, at) => ({ ref: `p${at}`, name: queue_name, data })),
           { ref: "child", name: queue_name, data: child, dependsOn: parents.map((_, at) => `p${at}`) },
         ]),
-      async work(handle, purpose) {
+      async work(handle, purpose, in_flight) {
         const options = {
-          batchSize: batch_size,
+          batchSize: in_flight === undefined ? batch_size : Math.ceil(in_flight / workers[purpose]),
           burstWhenBatchFull: true,
           localConcurrency: workers[purpose],
           pollingIntervalSeconds: 0.5,

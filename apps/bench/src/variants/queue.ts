@@ -30,7 +30,7 @@ export type BenchQueue = {
   addMany(payloads: Payload[]): Promise<unknown>;
   /** Jobs, and one that runs when all of them have succeeded. Missing where the queue has no such thing. */
   addFlow?(parents: Payload[], child: Payload): Promise<unknown>;
-  /** Start a worker in this process; `handle` is the whole handler. */
-  work(handle: (payload: Payload) => void, purpose: Purpose): Promise<Working>;
+  /** Start a worker in this process; `handle` is the whole handler. `in_flight`: how many jobs it has at once. Default: its best. */
+  work(handle: (payload: Payload) => void, purpose: Purpose, in_flight?: number): Promise<Working>;
   close(): Promise<void>;
 };

@@ -24,6 +24,7 @@ export const soak: Scenario = {
   name: "soak",
   suits: onlyOurs,
   rounds_max: 1,
+  minutes: 11,
   seconds_max: ({ soak_minutes }) => soak_minutes * 60 + 120,
   async run(variant, servers, { soak_minutes }, meter) {
     const ours = oursOf(variant);

@@ -18,8 +18,8 @@ export type Sample = {
   redis_mb: number;
 };
 
-/** PostgreSQL's default: until then it keeps what it has written, to write on it again. */
-const max_wal_size_mb = 1_024;
+/** As `servers.ts` sets it: until then PostgreSQL keeps what it has written, to write on it again. */
+const max_wal_size_mb = 4_096;
 
 /** What of a sample is reported, in what unit, and how much more of it is never growth. */
 export const watched: readonly { of: keyof Sample; name: string; unit: Row["unit"]; slack: number }[] = [

@@ -51,6 +51,7 @@ function scenarioOf(name: string, title: string, connections: number, way: Way):
   const shown = `${title}, ${connections} ${connections === 1 ? "connection" : "connections"}`;
   return {
     name,
+    minutes: 1,
     suits: (variant) => onlyOurs(variant) && variant.serve !== undefined,
     async run(variant, servers, effort, meter) {
       if (!variant.serve) throw new Error(`${variant.name} has no HTTP`);

@@ -8,6 +8,7 @@ const warm_up_seconds_max = 1;
 export function httpScenario(connections: number): Scenario {
   return {
     name: `http-${connections}`,
+    minutes: 2,
     suits: ({ serve }) => serve !== undefined,
     async run(variant, servers, effort, meter) {
       if (!variant.serve) throw new Error(`${variant.name} has no HTTP`);

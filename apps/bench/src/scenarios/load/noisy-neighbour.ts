@@ -32,6 +32,7 @@ const settings: readonly Setting[] = [
  */
 export const noisyNeighbour: Scenario = {
   name: "noisy-neighbour",
+  minutes: 6,
   suits: onlyOurs,
   async run(variant, servers, effort) {
     const ours = oursOf(variant);

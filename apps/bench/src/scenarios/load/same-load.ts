@@ -17,6 +17,8 @@ const asked_figure = "same load: asked";
  */
 export const sameLoad: Scenario = {
   name: "same-load",
+  rounds_max: 1,
+  minutes: 17,
   seconds_max: ({ sustain_seconds }) => sustain_seconds * 2 + 120,
   loadOf: (figures) => figures.find(({ scenario }) => scenario === asked_figure)?.value,
   async run(variant, servers, effort, meter) {

@@ -17,6 +17,8 @@ const asked_figure = "trace: asked";
  */
 export const trace: Scenario = {
   name: "trace",
+  rounds_max: 1,
+  minutes: 2,
   suits: onlyOurs,
   seconds_max: ({ sustain_seconds }) => sustain_seconds * 2 + 120,
   loadOf: (figures) => figures.find(({ scenario }) => scenario === asked_figure)?.value,

@@ -16,6 +16,7 @@ const look_ms = 2;
  */
 export const flows: Scenario = {
   name: "flows",
+  minutes: 5,
   suits: ({ name }) => ["atlasqueue", "bullmq-memory", "bullmq-durable", "pg-boss"].includes(name),
   async run(variant, servers, effort, meter) {
     const figures: Figure[] = [];

@@ -8,6 +8,7 @@ const one_group_share = 0.02;
 /** `process` with jobs without a group, in 1,000 groups in turn, and all in one. */
 export const groupScenario: Scenario = {
   name: "groups",
+  minutes: 4,
   suits: onlyOurs,
   async run(variant, servers, effort, meter) {
     const ours = oursOf(variant);

@@ -15,6 +15,7 @@ const concurrency = 100;
 export function limitedScenario(workers: number): Scenario {
   return {
     name: `limited-${workers}`,
+    minutes: 2,
     suits: onlyOurs,
     seconds_max: ({ jobs }) => 120 + (jobs * part_of_jobs) / jobs_per_second_min,
     async run(variant, servers, effort, meter) {

@@ -1,18 +1,21 @@
 import { Redis } from "ioredis";
 import postgres from "postgres";
-import type { Meter, Rate } from "../costs/meter.ts";
-import type { Ours } from "../variants/ours.ts";
-import type { ServerUrls } from "../variants/variant.ts";
-import { measureAdds } from "./add.ts";
-import { measureBulkAdd } from "./bulk-add.ts";
-import { measureProcess } from "./process.ts";
+import type { Meter } from "../../costs/meter.ts";
+import type { Ours } from "../../variants/ours.ts";
+import type { ServerUrls } from "../../variants/variant.ts";
+import { measureAdds } from "../add.ts";
+import { measureBulkAdd } from "../bulk-add.ts";
+import { measureProcess } from "../process.ts";
+import { processAtMost } from "./process-at-most.ts";
 import { measureStats } from "./stats.ts";
-import { onlyOurs, oursOf, type Effort, type Figure, type Scenario } from "./scenario.ts";
+import { onlyOurs, oursOf, type Effort, type Figure, type Scenario } from "../scenario.ts";
 
 const rows_per_second_min = 10_000;
 /** Of each size, one after the other. */
 const turns = 3;
 const turn_seconds_max = 60;
+/** Of the history, when `process` is measured on the way to the whole. */
+const parts = [0, 0.05, 0.25, 1];
 
 /**
  * What size costs: the same measurements on empty tables and beside a long history and a long backlog, in turns. The
@@ -23,6 +26,8 @@ const turn_seconds_max = 60;
 export const history: Scenario = {
   name: "history",
   suits: onlyOurs,
+  rounds_max: 1,
+  minutes: 20,
   seconds_max: ({ history_rows, backlog_rows }) =>
     180 + 2 * turns * turn_seconds_max + (history_rows + backlog_rows) / rows_per_second_min,
   async run(variant, empty, effort, meter) {
@@ -31,11 +36,11 @@ export const history: Scenario = {
     const { servers: full, drop } = await besideIt(empty);
     try {
       await ours.migrate(full);
-      await ours.seedHistory(full, effort.history_rows);
+      const points = await seedInParts(ours, full, meter, effort);
       await ours.seedBacklog(full, effort.backlog_rows);
       // Not counted: code is still being compiled.
       await measureAll(empty, { size: "empty", turn: 0 });
-      const figures: Figure[] = [];
+      const figures = points;
       for (let turn = 1; turn <= turns; turn += 1) {
         const ofEmpty = async () => {
           await startAnew(ours, empty);
@@ -46,13 +51,29 @@ export const history: Scenario = {
       }
       figures.push(...(await measureStats(ours, full, effort.history_rows + effort.backlog_rows)));
       const jobs = Math.min(effort.jobs, effort.backlog_rows);
-      const backlog = await processBacklog(ours, full, meter, jobs);
+      const backlog = await processAtMost(ours, full, meter, { jobs, queue: "default" });
       return [...figures, { scenario: "process the backlog, full", ...backlog }];
     } finally {
       await drop();
     }
   },
 };
+
+/** Rates on the way there: each once, after one that warms up. */
+async function seedInParts(ours: Ours, servers: ServerUrls, meter: Meter, effort: Effort): Promise<Figure[]> {
+  const figures: Figure[] = [];
+  let there = 0;
+  for (const [at, part] of [0, ...parts].entries()) {
+    const rows = Math.ceil(effort.history_rows * part);
+    if (rows > there) await ours.seedHistory(servers, effort.history_rows, [there, rows]);
+    there = rows;
+    const queue = await ours.open(servers, { queue: `point-${at}` });
+    const rate = await measureProcess(queue, meter, effort.jobs).finally(() => queue.close());
+    const curve = { name: "process with a history", by: "finished jobs", x: rows };
+    if (at > 0) figures.push({ scenario: `process, ${rows.toLocaleString("en")} finished jobs`, ...rate, curve });
+  }
+  return figures;
+}
 
 /** Another database of the same server, and another one of the same Redis. */
 async function besideIt(servers: ServerUrls): Promise<{ servers: ServerUrls; drop(): Promise<void> }> {
@@ -82,32 +103,12 @@ function measurerOf(ours: Ours, meter: Meter, effort: Effort) {
       const processed = await measureProcess(queue, meter, effort.jobs);
       const added = await measureAdds(queue, meter, 50, effort);
       const bulk = await measureBulkAdd(queue, meter, effort);
-      return [
-        { scenario: `add, 50 callers, ${size}`, ...added },
-        { scenario: `bulk add by 1,000, ${size}`, ...bulk },
-        { scenario: `process, ${size}`, ...processed },
-      ];
+      const rates = { "add, 50 callers": added, "bulk add by 1,000": bulk, process: processed };
+      return Object.entries(rates).map(([rate, measured]) => ({ scenario: `${rate}, ${size}`, ...measured }));
     } finally {
       await queue.close();
     }
   };
-}
-
-/** Of those that have waited, up to a number. */
-async function processBacklog(ours: Ours, servers: ServerUrls, meter: Meter, jobs: number): Promise<Rate> {
-  let succeeded = 0;
-  const all = Promise.withResolvers<void>();
-  const measurement = await meter.start();
-  const worker = await ours.startWorker(servers, {
-    queue: "default",
-    handle() {},
-    succeeded() {
-      succeeded += 1;
-      if (succeeded === jobs) all.resolve();
-    },
-  });
-  await all.promise;
-  return measurement.end(jobs, () => worker.stop());
 }
 
 async function startAnew(ours: Ours, servers: ServerUrls): Promise<void> {
