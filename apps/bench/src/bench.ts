@@ -1,3 +1,4 @@
+import { createEnding } from "./compare/ending.ts";
 import type { BenchConfig } from "./config.ts";
 import { readMachine, readVersions } from "./report/circumstances.ts";
 import type { Titles } from "./report/markdown.ts";
@@ -14,7 +15,8 @@ export const titles: Titles = Object.fromEntries(variants.map(({ name, title }) 
 export async function bench(config: BenchConfig, command: string, tell: (line: string) => void): Promise<Result> {
   const started_at = new Date().toISOString();
   const servers = await startServers(config.after_migrate_file);
-  process.once("SIGINT", () => void servers.stop().finally(() => process.exit(130)));
+  const ending = createEnding();
+  ending.add(() => servers.stop());
   try {
     const plan = {
       scenarios: scenarios.filter(({ name }) => config.scenarios.includes(name)),
@@ -36,6 +38,6 @@ export async function bench(config: BenchConfig, command: string, tell: (line: s
       failures,
     };
   } finally {
-    await servers.stop();
+    await ending.run();
   }
 }

@@ -11,11 +11,14 @@ import { checkOutOne, findCommit } from "../compare/checkouts.ts";
 import { createEnding, type Ending } from "../compare/ending.ts";
 import { renderChart } from "../report/chart.ts";
 import { renderMarkdown } from "../report/markdown.ts";
-import { result } from "../report/result.ts";
+import { result, type Result } from "../report/result.ts";
 import { mergeResults } from "./merge.ts";
 import { programs, type Step } from "./steps.ts";
 
 const faults_program = fileURLToPath(new URL(`../../../../${programs.faults}`, import.meta.url));
+
+/** The steps that failed, where the figures are, and those of the bench as one result: none if no step of it has ended. */
+type Gathered = { failed: string[]; kept: string; sha: string; whole: Result | undefined };
 
 type Tell = (line: string) => void;
 
@@ -25,31 +28,43 @@ export type Evidence = { commit: string; steps: readonly Step[]; folder: string 
 /**
  * Measure a commit, step by step, with its own bench and fault runs. A step whose file is there is not measured again,
  * so a stopped run goes on where it was. Each program removes its databases as it ends, and the histories of a seed go
- * once its figures are kept. Afterwards writes `bench.md`, `bench.svg` and `faults.md`. Returns the names of the steps
- * that failed. Throws a `CompareError` when there is no such commit or it can't be installed.
+ * once its figures are kept. Afterwards writes `bench.md`, `bench.svg` and `faults.md`. Throws a `CompareError` when there is no such commit or it can't be installed.
  *
  * @example
  * const { failed } = await gatherEvidence({ commit: "v1.0.0", steps, folder: "evidence" }, console.error);
  */
-export async function gatherEvidence({ commit, steps, folder }: Evidence, tell: Tell): Promise<{ failed: string[] }> {
+export async function gatherEvidence({ commit, steps, folder }: Evidence, tell: Tell): Promise<Gathered> {
   const found = await findCommit(commit);
   const kept = join(folder, found.sha.slice(0, 10));
   await mkdir(kept, { recursive: true });
   const missing = steps.filter(({ file }) => !existsSync(join(kept, file)));
   tell(`${kept}: ${steps.length - missing.length} of ${steps.length} steps are there`);
+  for (const line of plan(missing)) tell(line);
   const failed: string[] = [];
   const ending = createEnding();
   try {
     const checkout = missing.length > 0 ? await checkOutOne(found, ending, tell) : "";
     for (const step of missing) {
       tell(`${step.name} …`);
-      if (!(await measure(step, checkout, join(kept, step.file), ending))) failed.push(step.name);
+      const started = performance.now();
+      const measured = await measure(step, checkout, join(kept, step.file), ending);
+      tell(
+        `${step.name} ${measured ? "took" : "failed after"} ${((performance.now() - started) / 60_000).toFixed(1)} minutes`,
+      );
+      if (!measured) failed.push(step.name);
     }
   } finally {
     await ending.run();
   }
-  await report(kept, steps, found.sha.slice(0, 10));
-  return { failed };
+  return { failed, kept, sha: found.sha, whole: await report(kept, steps, found.sha.slice(0, 10)) };
+}
+
+/** How long each step takes, and all together; nothing where it is not known. */
+function plan(steps: readonly Step[]): string[] {
+  const known = steps.filter(({ minutes }) => minutes !== undefined);
+  const all = known.reduce((sum, { minutes = 0 }) => sum + minutes, 0);
+  const lines = known.map(({ name, minutes }) => `  ${name}: about ${minutes} minutes`);
+  return lines.length > 0 ? [...lines, `together about ${(all / 60).toFixed(1)} hours`] : [];
 }
 
 /** The file appears only when the program has ended with 0: what was stopped half-way is measured again. */
@@ -61,8 +76,10 @@ async function measure({ program, args }: Step, checkout: string, file: string, 
     cwd: checkout,
     stdio: ["ignore", "ignore", "inherit"],
   });
-  ending.add(async () => void child.kill());
-  const [code] = (await once(child, "close")) as [number | null];
+  const closed = once(child, "close") as Promise<[number | null]>;
+  // It removes its servers and their data first.
+  ending.add(async () => void (child.kill() && (await closed)));
+  const [code] = await closed;
   if (code !== 0) return false;
   await cp(written, `${file}.part`);
   await rename(`${file}.part`, file);
@@ -70,7 +87,7 @@ async function measure({ program, args }: Step, checkout: string, file: string, 
   return true;
 }
 
-async function report(kept: string, steps: readonly Step[], sha: string): Promise<void> {
+async function report(kept: string, steps: readonly Step[], sha: string): Promise<Result | undefined> {
   const there = (of: string) =>
     steps
       .filter(({ program }) => program === of)
@@ -78,8 +95,8 @@ async function report(kept: string, steps: readonly Step[], sha: string): Promis
       .filter((file) => existsSync(file));
   const [bench, faults] = [there(programs.bench), there(programs.faults)];
   const measured = await Promise.all(bench.map(async (file) => result.parse(JSON.parse(await readFile(file, "utf8")))));
-  if (measured.length > 0) {
-    const whole = mergeResults(measured, `pnpm evidence ${sha}`);
+  const whole = measured.length > 0 ? mergeResults(measured, `pnpm evidence ${sha}`) : undefined;
+  if (whole) {
     await writeFile(join(kept, "bench.md"), renderMarkdown(whole, titles));
     await writeFile(join(kept, "bench.svg"), await renderChart(whole.rows, titles));
   }
@@ -87,4 +104,5 @@ async function report(kept: string, steps: readonly Step[], sha: string): Promis
     const { stdout } = await promisify(execFile)(process.execPath, [faults_program, "report", ...faults]);
     await writeFile(join(kept, "faults.md"), stdout);
   }
+  return whole;
 }

@@ -1,6 +1,6 @@
 /** The pages that quote figures, and the results that they quote, by their paths in the repository. */
-const quoted = [
-  {
+export const quoted = {
+  bench: {
     results: "apps/bench/RESULTS.md",
     pages: [
       "README.md",
@@ -8,24 +8,26 @@ const quoted = [
       "apps/docs/pages/operate/beyond-one-database.md",
       "apps/docs/pages/operate/many-cells.md",
       "apps/docs/pages/project/performance.md",
+      "apps/docs/pages/compare/index.md",
     ],
   },
-  {
+  faults: {
     results: "apps/faults/RESULTS.md",
     pages: ["packages/core/GUARANTEES.md", "apps/docs/pages/project/fault-testing.md"],
   },
-];
+};
 
 /**
- * What is wrong with the figures that pages quote, one line each: a page names a commit that its results don't name, or
- * none at all. `read` returns the text of a file.
+ * What is wrong with the figures that pages quote, one line each: a page names a commit that its results are not of, or
+ * none at all. Results name theirs with the word "commit"; those of earlier runs are told without it. `read` returns the text
+ * of a file.
  *
  * @example
  * for (const line of staleQuotes((file) => readFileSync(join(root, file), "utf8"))) console.error(line);
  */
 export function staleQuotes(read: (file: string) => string): string[] {
-  return quoted.flatMap(({ results, pages }) => {
-    const measured = commitsIn(read(results));
+  return Object.values(quoted).flatMap(({ results, pages }) => {
+    const measured = commitsIn(read(results), /\bcommit\s+`([0-9a-f]{7,10})`/g);
     return pages.flatMap((page) => {
       const named = commitsIn(read(page));
       if (named.length === 0) return [`${page} quotes figures and names no commit; ${results} is of ${measured[0]}`];
@@ -35,6 +37,6 @@ export function staleQuotes(read: (file: string) => string): string[] {
   });
 }
 
-const commitsIn = (text: string): string[] => [
-  ...new Set([...text.matchAll(/`([0-9a-f]{7,10})`/g)].map(([, commit = ""]) => commit)),
+const commitsIn = (text: string, named = /`([0-9a-f]{7,10})`/g): string[] => [
+  ...new Set([...text.matchAll(named)].map(([, commit = ""]) => commit)),
 ];
