@@ -26,6 +26,8 @@ const run = (...words: string[]) => runCli(["cells", ...words], { CELLS_FILE });
 
 test("cells are listed with their tenants, jobs and state, also when one is down", async () => {
   expect(await run("place", "acme", "east")).toMatchObject({ code: 0, stdout: "acme is in east\n" });
+  const acts = await store.database.sql`SELECT action, actor->>'kind' AS by FROM east.audit_log WHERE tenant = 'acme'`;
+  expect([...acts]).toEqual([{ action: "tenant.place", by: "operator" }]);
   const { code, stdout } = await run("list", "--json");
   const { items } = JSON.parse(stdout) as { items: { name: string; tenants: number; state: string }[] };
   expect([code, items.map(({ name }) => name)]).toEqual([0, ["home", "east", "empty", "down"]]);

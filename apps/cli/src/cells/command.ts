@@ -4,6 +4,7 @@ import {
   listPlaces,
   moveTenant,
   placeTenant,
+  readPlace,
   type Cell,
   type Cells,
   type MoveStep,
@@ -12,6 +13,7 @@ import { Option, type Command } from "@commander-js/extra-typings";
 import { changeCells, look, lookAtCells } from "./open-cells.ts";
 import type { Env } from "../config.ts";
 import { orExit, Trouble } from "../exit.ts";
+import { note } from "../output/note.ts";
 import { outputOf, writeJson } from "../output/output.ts";
 import { showTable, type Columns } from "../output/table.ts";
 import { jsonOption } from "../remote/options.ts";
@@ -90,6 +92,7 @@ export function defineCells(cells: Command, env: Env): void {
         changeCells(env, [name], async (all) => {
           const cell = await placeTenant(all, tenant, name);
           output.write(`${tenant} is in ${cell.name}\n`);
+          await note(cell, output, { tenant, action: "tenant.place", target: cell.name, detail: null });
         }),
       ),
     );
@@ -121,9 +124,17 @@ export function defineCells(cells: Command, env: Env): void {
 
   async function move(all: Cells, tenant: string, name: string, seconds: number): Promise<void> {
     const onStep = (step: MoveStep) => output.tell(`${tenant}: ${steps[step]}\n`);
+    const { cell: from, moving_to } = await readPlace(all, tenant);
     const { collected, left } = await moveTenant(all, tenant, name, { running_ms_max: seconds * 1_000, onStep });
     output.write(`${tenant} is in ${name}\n`);
     if (collected > 0) output.tell(`${collected} jobs were submitted in another cell meanwhile, and moved too\n`);
     if (left > 0) output.tell(`${left} jobs in another cell run or wait in a group there: run this again later\n`);
+    if (from !== name || moving_to !== null || collected > 0)
+      await note(cellNamed(all, name), output, {
+        tenant,
+        action: "tenant.move",
+        target: name,
+        detail: { from, collected },
+      });
   }
 }

@@ -1,8 +1,6 @@
-import type { AuditAction, JsonObject } from "@atlasqueue/contract";
 import {
   createToken,
   listTokens,
-  recordActs,
   revokeToken,
   rotateToken,
   showToken,
@@ -11,6 +9,7 @@ import {
 } from "@atlasqueue/core/internal";
 import type { TokenWish } from "@atlasqueue/core/internal/tools";
 import { Trouble } from "../exit.ts";
+import { note } from "../output/note.ts";
 import { writeJson, type Output } from "../output/output.ts";
 import { showTable } from "../output/table.ts";
 import { tokenColumns } from "./columns.ts";
@@ -60,20 +59,6 @@ export async function revoke(deps: Deps, tenant: string, id: string, output: Out
   if (!(await revokeToken(deps, tenant, id))) throw unknown(id, tenant);
   output.tell(`${id} is revoked; every API refuses it within 5 s\n`);
   await note(deps, output, { tenant, action: "token.revoke", target: id, detail: null });
-}
-
-const not_over_http = { request_id: null, address: null, refused: null };
-type Done = { tenant: string; action: AuditAction; target: string; detail: JsonObject | null };
-
-/**
- * Done without the API, by someone with access to the database. It comes last: the act is done, and what was printed is the
- * only copy of a token, so a note that cannot be written must not keep it back.
- */
-async function note(deps: Deps, output: Output, done: Done): Promise<void> {
-  const actor = { kind: "operator", token_id: null, name: null } as const;
-  await recordActs(deps, [{ ...done, actor, count: null, ...not_over_http }]).catch((error: unknown) =>
-    output.tell(`Done, but writing the audit entry failed: ${String(error)}\n`),
-  );
 }
 
 /** Only the token on stdout, so that it can go where it is needed without being shown on a screen. */

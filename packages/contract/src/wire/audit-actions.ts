@@ -32,5 +32,7 @@ export const auditActions = [
   "session.open",
   "session.close",
   "tenant.provision",
+  "tenant.place",
+  "tenant.move",
 ] as const;
 export type AuditAction = (typeof auditActions)[number];

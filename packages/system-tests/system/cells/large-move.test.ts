@@ -180,6 +180,7 @@ test(
     expect((await east.signal.deadLetters.look()).length).toBe(dead);
     expect((await home.signal.deadLetters.look()).length).toBe(0);
     await expectTrueCounts(home, east);
+    expect(await east.database.sql`SELECT FROM east.audit_log WHERE action = 'tenant.move'`).toHaveLength(3);
     process.stdout.write(
       `${told.join("; ")}; ${ids.size} jobs of the load, refused for ${refused_ms / 1_000} s in all; ran twice: ${twice}, ` +
         `attempts counted twice: ${attempts.length}\n`,

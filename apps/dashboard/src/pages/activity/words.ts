@@ -33,6 +33,8 @@ const words: Record<AuditAction, string> = {
   "session.open": "Signed in",
   "session.close": "Signed out",
   "tenant.provision": "Created a tenant",
+  "tenant.place": "Put the tenant into a cell",
+  "tenant.move": "Moved the tenant to a cell",
 };
 
 /** What one can choose to see, in this order. */
