@@ -15,6 +15,15 @@ test.each(["migrate", "doctor"])("%s --cell names the cells that there are", asy
   expect([code, stderr]).toEqual([1, '--cell must be one of home, east; got "west"\n']);
 });
 
+test("doctor checks all cells", async () => {
+  const { code, stdout } = await runCli(["doctor", "--json"], { CELLS_FILE });
+  const found = { ok: false, checks: expect.arrayContaining([expect.objectContaining({ state: "wrong" })]) };
+  expect([code, JSON.parse(stdout)]).toEqual([
+    1,
+    { ok: false, cells: cells.map(({ name }) => ({ cell: name, ...found })) },
+  ]);
+});
+
 test("migrate --print writes the SQL of each cell, or of the one that is named", async () => {
   const scripts = async (...more: string[]) => {
     const { stdout } = await runCli(["migrate", "--print", ...more], { CELLS_FILE });

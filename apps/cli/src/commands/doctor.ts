@@ -7,7 +7,7 @@ import { jsonOption } from "../remote/options.ts";
 export function defineDoctor(command: Command, env: Env): void {
   command
     .addOption(new Option("--rebuild-wakeups", "Refill Redis from PostgreSQL, with every ready job").default(false))
-    .option("--cell <name>", "Check this cell of CELLS_FILE; by default home")
+    .option("--cell <name>", "Only this cell of CELLS_FILE; by default all of them, one after another")
     .addOption(jsonOption())
     .addHelpText(
       "after",
