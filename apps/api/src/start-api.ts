@@ -70,8 +70,9 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
     await Promise.all(cells.map((one) => one.close()));
   };
   try {
-    // Another cell that is down is tried again below, and logged there.
-    await Promise.all([home.require(), ...others.map((one) => one.require().catch(() => {}))]);
+    // Home first, as fifty that connect at once would make it late. Another that is down is tried again and logged below.
+    await home.require();
+    await Promise.all(others.map((one) => one.require().catch(() => {})));
     const { core, services } = home;
     const { callerOf } = parts;
     const own = config.auth === "required" ? requireTokens(core) : noAuthentication;

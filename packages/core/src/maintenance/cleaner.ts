@@ -82,7 +82,7 @@ async function everyTurn(
   };
   while (!stop.aborted) {
     await turn().catch((error: unknown) => retentionFailed(deps, name, error));
-    await pause(pass_ms, stop);
+    await pause(pass_ms * (1 + Math.random() / 10), stop);
   }
 }
 

@@ -58,7 +58,7 @@ export function createRedisOwner(deps: OwnerDeps, { renew_ms = renewal_ms } = {}
           onRefused();
         }
         refused = found;
-        await pause(renew_ms / looks, stop);
+        await pause((renew_ms / looks) * (1 + Math.random() / 10), stop);
       }
     },
   };
