@@ -82,6 +82,10 @@ export function readApiConfig(env: Record<string, string | undefined>) {
       `API_HOST must be a loopback address such as 127.0.0.1, as nothing checks who calls; got ` +
         `${JSON.stringify(set.API_HOST)}. AUTH=required checks it, ALLOW_UNAUTHENTICATED=true lets everyone in who can reach it`,
     );
+  // A move waits 10 s for requests: a statement waits for its turn for up to three times its time, then has it once.
+  const { CELLS_FILE: file, DATABASE_TIMEOUT_SECONDS: seconds } = set;
+  if (file !== undefined && seconds > 2.5)
+    throw new SettingError(`DATABASE_TIMEOUT_SECONDS must be at most 2.5 with CELLS_FILE; got ${seconds}`);
   const limit = set.RATE_LIMIT_REQUESTS ?? rate_limit_default[set.AUTH];
   return {
     ...serverConfig(set),

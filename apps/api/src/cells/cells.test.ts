@@ -13,14 +13,15 @@ const other = forFile(testDatabase);
 const ndjson = "application/x-ndjson";
 const folder = mkdtempSync(join(tmpdir(), "cells-"));
 
-async function start(b_url = other.url) {
+async function start(b_url = other.url, more = {}) {
   const CELLS_FILE = join(folder, `${Math.random()}.json`);
   const cells = [
     { name: "home", DATABASE_URL: home.url },
     { name: "b", DATABASE_URL: b_url },
   ];
   writeFileSync(CELLS_FILE, JSON.stringify(cells));
-  const api = await startApi(readApiConfig({ CELLS_FILE, AUTH: "required", API_PORT: "0", LOG_LEVEL: "silent" }));
+  const env = { CELLS_FILE, AUTH: "required", API_PORT: "0", LOG_LEVEL: "silent", ...more };
+  const api = await startApi(readApiConfig(env));
   onTestFinished(api.stop);
   return (method: string, path: string, token?: string, body?: unknown) =>
     fetch(`${api.url}${path}`, {
@@ -54,6 +55,11 @@ const countIn = async ({ database }: TestDatabase, table: string, tenant: string
   return rows[0]?.n;
 };
 const job = { type: "mail" };
+
+test("with cells, a statement has 2.5 s at most, as a move waits for it", async () => {
+  const message = "DATABASE_TIMEOUT_SECONDS must be at most 2.5 with CELLS_FILE; got 3";
+  await expect(start(other.url, { DATABASE_TIMEOUT_SECONDS: "3" })).rejects.toThrow(message);
+});
 
 test("each tenant's jobs and acts are in its cell, and its tokens and sessions at home", async () => {
   const send = await start();
@@ -127,6 +133,14 @@ test("a stream that was opened before its tenant moved ends, and its later lines
   expect(text).toContain("has moved to another cell");
   expect([await countIn(home, "jobs", tenant), await countIn(other, "jobs", tenant)]).toEqual([0, 1]);
   await writer.close().catch(() => {});
+});
+
+test("an event stream ends once its tenant has moved", async () => {
+  const send = await start();
+  const { tenant, token } = await tenantIn("b");
+  const events = await send("GET", "/v1/events", token);
+  await home.database.sql`UPDATE atlasqueue.tenants SET cell = NULL WHERE tenant = ${tenant}`;
+  expect(await events.text()).toContain("event: counts");
 });
 
 test("a cell that is down when the API starts is 503 for its tenants alone, and is served once it is up", async () => {

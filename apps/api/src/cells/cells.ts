@@ -1,6 +1,6 @@
 import { CellUnavailableError, createCellMap } from "@atlasqueue/core/internal/cells";
 import { createAuditor, placedAuditor, type Auditor } from "../audit/auditor.ts";
-import type { CellDeps, CellOf } from "../route/deps.ts";
+import type { CellOf } from "../route/deps.ts";
 import type { OpenCell } from "./open-cell.ts";
 
 /**
@@ -14,10 +14,9 @@ export function placeIn(open: readonly [OpenCell, ...OpenCell[]]): { cellOf: Cel
   const [home] = open;
   const map = createCellMap({ database: home.core.database, names: open.map(({ name }) => name) });
   const byName = new Map(
-    open.map((one): [string, { one: OpenCell; deps: CellDeps; auditor: Auditor }] => {
-      const auditor = createAuditor(one.core);
-      return [one.name, { one, deps: { ...one.core, ...one.services }, auditor }];
-    }),
+    open.map(
+      (one) => [one.name, { one, deps: { ...one.core, ...one.services }, auditor: createAuditor(one.core) }] as const,
+    ),
   );
   const find = async (tenant: string) => {
     const name = await map.cellOf(tenant);

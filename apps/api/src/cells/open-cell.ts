@@ -74,10 +74,7 @@ export function openCell({ name, database: place, redis }: CellConfig, parts: Ce
     /** `require`, again and again until it is usable: the other cells go on meanwhile. */
     async requireInTime(stop: AbortSignal): Promise<void> {
       for (let told = ""; !is_usable && !stop.aborted;) {
-        const reason = await require().then(
-          () => "",
-          (error: unknown) => (error instanceof Error ? error.message || String(error) : String(error)),
-        );
+        const reason = await require().then(() => "", String);
         if (reason !== told && reason !== "") logger.error({ event: "cell_unavailable", reason }, "cell_unavailable");
         if (told !== "" && reason === "") logger.info({ event: "cell_available" }, "cell_available");
         told = reason;

@@ -109,7 +109,8 @@ function serve(
   const letInAndWork = async (c: ApiContext): Promise<Response> => {
     await letIn(c, deps);
     const readAndWork = async (weigh: Weigh) => work(c, await read(c, weigh));
-    return deps.gate.hold(holderOf(c), readAndWork, kind, operation.gate !== "own");
+    const holder = c.get("caller")?.tenant ?? `network ${networkOf(c)}`;
+    return deps.gate.hold(holder, readAndWork, kind, operation.gate !== "own");
   };
 
   return (c) => {
@@ -128,9 +129,4 @@ function traceOf(c: ApiContext, { tracing }: RouteDeps): TraceContext | undefine
   if (tracing?.on()) return tracing.active();
   const traceparent = c.req.header("traceparent");
   return traceparent === undefined ? undefined : readTraceContext(traceparent, c.req.header("tracestate"));
-}
-
-/** Whose share a request takes: its tenant's, and until that is known, its network's. */
-function holderOf(c: ApiContext): string {
-  return c.get("caller")?.tenant ?? `network ${networkOf(c)}`;
 }
