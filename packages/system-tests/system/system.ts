@@ -30,8 +30,8 @@ export type System = {
   startApi(env?: Record<string, string>): Promise<Api>;
   startWorker(env?: Record<string, string>): Promise<SpawnedProcess>;
   cli(args: string[], env?: Record<string, string>): Promise<SpawnedProcess>;
-  /** A new token of the default tenant with the scope `admin`. */
-  makeToken(): Promise<string>;
+  /** A new token with the scope `admin`. */
+  makeToken(tenant?: string): Promise<string>;
   stop(): Promise<void>;
 };
 
@@ -79,9 +79,9 @@ export async function startSystem(): Promise<System> {
       return worker;
     },
     cli: (args, env = {}) => start(args, env),
-    async makeToken() {
+    async makeToken(tenant = "default") {
       const database = connectDatabase({ url: servers.postgres.url, connectionsMax: 1, timeoutMs: 10_000 });
-      const wish = { tenant: "default", name: "test", scopes: ["admin"] as const };
+      const wish = { tenant, name: "test", scopes: ["admin"] as const };
       const made = await createToken({ database, observe: () => {} }, wish).finally(() => database.close());
       if (made.kind !== "created") throw new Error("there is no room for a token");
       return made.token;

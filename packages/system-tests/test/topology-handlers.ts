@@ -19,3 +19,10 @@ export const step = defineHandler(
     return { ran_by: process.pid };
   },
 );
+
+/** Fails once after its step, and says in which attempt that was done. */
+export const steps = defineHandler("topology.steps", z.object({}), async (_, { job, step: once }) => {
+  const done_in = await once("once", async () => job.attempt);
+  if (job.attempt === 1) throw new Error("it was to fail");
+  return { done_in };
+});

@@ -53,6 +53,10 @@ export const topologies: Readonly<Record<string, Place>> = {
     what: "4 API processes on one port and 8 of workers, behind a PgBouncer, of which some are killed under load",
     programs: ["pgbouncer"],
   },
+  cells: {
+    what: "4 cells on two PostgreSQL, of which one stops, behind 2 APIs and 3 workers: a tenant in each passes all tests",
+    programs: [],
+  },
   "lost-answers": {
     what: "workers in curl, Python, its package and ours behind proxies that lose their responses (five minutes; not in `all`)",
     programs: ["curl", "python_tools"],

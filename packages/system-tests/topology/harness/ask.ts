@@ -8,10 +8,18 @@ const answer_ms_max = 15_000;
 const pause_ms = 50;
 
 /** One request to the API, whatever it answers. */
-export async function ask(url: string, method: string, path: string, body?: object, key?: string): Promise<Answer> {
+export async function ask(
+  url: string,
+  method: string,
+  path: string,
+  body?: object,
+  key?: string,
+  token?: string,
+): Promise<Answer> {
   const answer = await fetch(`${url}${path}`, {
     method,
     headers: {
+      ...(token && { authorization: `Bearer ${token}` }),
       ...(body && { "content-type": "application/json" }),
       ...(method !== "GET" && { "idempotency-key": key ?? randomUUID() }),
     },
@@ -29,6 +37,7 @@ export async function ask(url: string, method: string, path: string, body?: obje
 type Insistence = {
   body?: object;
   key?: string;
+  token?: string | undefined;
   /** Called for each refusal. */
   hear?: () => void;
   /** Whether a connection that breaks is as good as a 503. */
@@ -43,10 +52,10 @@ export async function insist<Body>(
   url: string,
   method: string,
   path: string,
-  { body, key = randomUUID(), hear = () => {}, breaks = false }: Insistence = {},
+  { body, key = randomUUID(), token, hear = () => {}, breaks = false }: Insistence = {},
 ): Promise<Body> {
   for (;;) {
-    const answer = await ask(url, method, path, body, key).catch((error: unknown) => {
+    const answer = await ask(url, method, path, body, key, token).catch((error: unknown) => {
       if (!breaks || !(error instanceof TypeError)) throw error;
       return undefined;
     });

@@ -15,6 +15,8 @@ export type Topology = {
   apis: readonly Pick<Api, "url">[];
   /** All that must end with 0 when it is told to by SIGTERM; the API's processes too. */
   programs: readonly Running[];
+  /** Of the tenants that the acts are done for; without them it is the default one, which needs none. */
+  tokens?: Readonly<Record<string, string>>;
   /** What the handlers have done so far. */
   runs(): Run[];
   stop(): Promise<void>;
