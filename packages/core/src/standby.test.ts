@@ -1,4 +1,4 @@
-import { eventually, ownServers, submission, type Servers } from "@atlasqueue/harness";
+import { eventually, forFile, ownServers, submission } from "@atlasqueue/harness";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { bounded } from "./database/bounded.ts";
 import { connectDatabase, type Database } from "./database/connect.ts";
@@ -16,13 +16,12 @@ import { enqueue } from "./submit/enqueue.ts";
 // A PostgreSQL told to wait for a synchronous standby that does not exist. Our program runs as a role without any
 // privilege.
 
-let servers: Servers;
+const servers = forFile(ownServers);
 let admin: Database;
 let committer: Database;
 let url: string;
 let deps: Deps;
 beforeAll(async () => {
-  servers = await ownServers();
   await migrateDatabase(servers.postgres.url);
   const direct = { url: servers.postgres.url, connectionsMax: 1, timeoutMs: 10_000 };
   admin = connectDatabase(direct);
@@ -47,7 +46,6 @@ afterEach(async () => {
 afterAll(async () => {
   await committer.close();
   await admin.close();
-  await servers.stop();
 });
 
 /** From now on commits wait for it; none is "". */

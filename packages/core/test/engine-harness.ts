@@ -12,6 +12,12 @@ import { enqueue } from "../src/submit/enqueue.ts";
 export const tenant = "default";
 /** Of a queue that needs no name. */
 export const main = { tenant, queue: "default" };
+/** All of them succeed, without a result. */
+export const completeAll = (deps: Deps, leases: readonly Lease[]) =>
+  complete(
+    deps,
+    leases.map((lease) => ({ lease, result: null })),
+  );
 export const claimer: Claimer = { tenant, queues: ["default", "free"], worker_id: "w1", lease_seconds: 30 };
 
 /**

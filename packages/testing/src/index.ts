@@ -23,6 +23,7 @@ export { tlsRedis, type TlsRedis } from "./redis/tls-redis.ts";
 export { postgresUrl, redisUrl, uniqueKeys } from "./servers/shared-servers.ts";
 export { commandFile } from "./servers/command-file.ts";
 export { addDead, changerOf, digestOf } from "./database/rows.ts";
+export { testCore, type TestCore } from "./database/test-core.ts";
 export { spawnProcess, type Exit, type SpawnedProcess, type SpawnProcessOptions } from "./spawn-process.ts";
 export { simulateClock, type SimulatedClock } from "./simulated-clock.ts";
 export { tcpProxy, type TcpProxy } from "./tcp-proxy.ts";

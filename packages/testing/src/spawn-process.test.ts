@@ -7,9 +7,7 @@ const talker = fileURLToPath(new URL("../test/talker.ts", import.meta.url));
 
 let ours: SpawnedProcess;
 let leftByTest: number;
-beforeAll(async () => {
-  ours = await spawnProcess(talker);
-});
+beforeAll(async () => void (ours = await spawnProcess(talker)));
 afterAll(async () => {
   await ours.stop();
   await expect(ours.waitForExit()).resolves.toEqual({ code: null, signal: "SIGKILL" });

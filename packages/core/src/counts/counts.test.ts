@@ -2,13 +2,13 @@ import { firstId } from "../ids.ts";
 import { submission } from "@atlasqueue/harness";
 import { jobStatuses, type JobStatus } from "@atlasqueue/contract";
 import { expect, test } from "vitest";
-import { engineHarness } from "../../test/engine-harness.ts";
+import { completeAll, engineHarness } from "../../test/engine-harness.ts";
 import { foldAll, foldCounts } from "./fold.ts";
 import { deadByNow } from "../dead-letters/count.ts";
 import { queueStats } from "../queues/stats.ts";
 import { claim, claimReady } from "../lease/claim.ts";
 import type { Lease } from "../lease/lease.ts";
-import { complete, fail } from "../settle/settle.ts";
+import { fail } from "../settle/settle.ts";
 import { enqueue } from "../submit/enqueue.ts";
 import { forget } from "../maintenance/forget.ts";
 import { promoteDue } from "../maintenance/promote.ts";
@@ -80,11 +80,7 @@ function moves(pick: (below: number) => number) {
     },
     async () => {
       const done = some(held);
-      if (done.length > 0)
-        await complete(
-          deps,
-          done.map((lease) => ({ lease, result: null })),
-        );
+      if (done.length > 0) await completeAll(deps, done);
       // Some are kept, and settled once more: that must not count.
       letGo(some(done));
     },

@@ -1,14 +1,10 @@
-import { testDatabase, type TestDatabase } from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { forFile, testDatabase } from "@atlasqueue/harness";
+import { beforeAll, expect, test } from "vitest";
 import { allStatements } from "../../test/all-statements.ts";
 
-let own: TestDatabase;
+const own = forFile(testDatabase);
 let statements: Awaited<ReturnType<typeof allStatements>>;
-beforeAll(async () => {
-  own = await testDatabase();
-  statements = await allStatements();
-});
-afterAll(() => own.drop());
+beforeAll(async () => void (statements = await allStatements()));
 
 type Plan = { "Node Type": string; "Relation Name"?: string; "Index Name"?: string; Plans?: Plan[] };
 const conditions = ["Index Cond", "Filter", "Join Filter"] as const;

@@ -1,17 +1,13 @@
 import { readdir } from "node:fs/promises";
-import { testDatabase, type TestDatabase } from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { forFile, testDatabase } from "@atlasqueue/harness";
+import { beforeAll, expect, test } from "vitest";
 import { allStatements } from "../../test/all-statements.ts";
 
 const snapshots = new URL("../../sql/", import.meta.url);
 
-let own: TestDatabase;
+const own = forFile(testDatabase);
 let statements: Awaited<ReturnType<typeof allStatements>>;
-beforeAll(async () => {
-  own = await testDatabase();
-  statements = await allStatements();
-});
-afterAll(() => own.drop());
+beforeAll(async () => void (statements = await allStatements()));
 
 const named = ({ parameters }: { parameters: readonly string[] }) =>
   parameters.map((name, at) => `-- $${at + 1} ${name}\n`).join("");

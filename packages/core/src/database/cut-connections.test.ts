@@ -1,5 +1,5 @@
-import { createDatabase, postgresUrl, tcpProxy, type CreatedDatabase, type TcpProxy } from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { createDatabase, forFile, postgresUrl, tcpProxy, type TcpProxy } from "@atlasqueue/harness";
+import { beforeAll, expect, test } from "vitest";
 import { bounded } from "./bounded.ts";
 import { connectDatabase, type Database } from "./connect.ts";
 import { isUnavailable, outcomeUnknown } from "./errors.ts";
@@ -9,17 +9,11 @@ import { inTransaction, sentTogether } from "./transaction.ts";
 // A pool behind a proxy that cuts its connections at every point of every message, the server's and ours: no answer may
 // be wrong, no pool entry may be dead afterwards, and no error may reach the process.
 
-let created: CreatedDatabase;
-let watcher: Database;
+const created = forFile(() => createDatabase(postgresUrl()));
+const watcher = forFile(async () => connectDatabase({ url: created.url, connectionsMax: 4, timeoutMs: 20_000 }));
 let next = 0;
 beforeAll(async () => {
-  created = await createDatabase(postgresUrl());
-  watcher = connectDatabase({ url: created.url, connectionsMax: 4, timeoutMs: 20_000 });
   await watcher.sql`CREATE TABLE public.written (number int PRIMARY KEY)`;
-});
-afterAll(async () => {
-  await watcher.close();
-  await created.drop();
 });
 
 const mark = () => (next += 1);

@@ -1,5 +1,5 @@
-import { eventually, ownServers, tcpProxy, type Servers, type TcpProxy } from "@atlasqueue/harness";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { eventually, forFile, ownServers, tcpProxy, type TcpProxy } from "@atlasqueue/harness";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { bounded } from "./bounded.ts";
 import { connectDatabase, type Database } from "./connect.ts";
 import { DatabaseTimeoutError } from "./errors.ts";
@@ -12,12 +12,9 @@ import { inTransaction } from "./transaction.ts";
 const connections_max = 4;
 const timeout_ms = 1_000;
 
-let servers: Servers;
+const servers = forFile(ownServers);
 let proxy: TcpProxy;
 let database: Database;
-beforeAll(async () => {
-  servers = await ownServers();
-});
 beforeEach(async () => {
   proxy = await tcpProxy(servers.postgres.url);
   database = connectDatabase({ url: proxy.url, connectionsMax: connections_max, timeoutMs: timeout_ms });
@@ -29,7 +26,6 @@ afterEach(async () => {
   await database.close();
   await proxy.close();
 });
-afterAll(() => servers.stop());
 
 const forget = () => {
   proxy.blackhole();

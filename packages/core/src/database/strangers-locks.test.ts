@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/harness";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { forFile, recordEvents, submission, testDatabase } from "@atlasqueue/harness";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { countDrift } from "../counts/job-checks.ts";
 import { foldCounts } from "../counts/fold.ts";
 import type { Deps } from "../deps.ts";
@@ -15,13 +15,9 @@ import { isUnavailable } from "./errors.ts";
 // Somebody opens a transaction in a console, locks what is ours, and goes to lunch.
 
 const timeout_ms = 1_000;
-let own: TestDatabase;
+const own = forFile(testDatabase);
 let database: Database;
 let deps: Deps;
-beforeAll(async () => {
-  own = await testDatabase();
-});
-afterAll(() => own.drop());
 beforeEach(async () => {
   await own.database
     .sql`TRUNCATE atlasqueue.jobs, atlasqueue.idempotency_keys, atlasqueue.claims, atlasqueue.queues, atlasqueue.queue_counts, atlasqueue.queue_changes`;

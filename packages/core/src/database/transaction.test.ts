@@ -1,28 +1,20 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { createDatabase, eventually, postgresUrl, type CreatedDatabase } from "@atlasqueue/harness";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { createDatabase, eventually, forFile, postgresUrl } from "@atlasqueue/harness";
+import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { connectDatabase, type Database } from "./connect.ts";
 import { DatabaseTimeoutError, isUnavailable, outcomeUnknown } from "./errors.ts";
 import { executeOn, type Statement } from "./statement.ts";
 import { inTransaction, sentTogether } from "./transaction.ts";
 
-let created: CreatedDatabase;
+const created = forFile(() => createDatabase(postgresUrl()));
 let database: Database;
-let watcher: Database;
+const watcher = forFile(async () => connectDatabase({ url: created.url, connectionsMax: 1, timeoutMs: 10_000 }));
 const timeout_ms = 300;
 beforeAll(async () => {
-  created = await createDatabase(postgresUrl());
-  watcher = connectDatabase({ url: created.url, connectionsMax: 1, timeoutMs: 10_000 });
   await watcher.sql`CREATE TABLE public.kept (name text PRIMARY KEY)`;
 });
-beforeEach(() => {
-  database = connectDatabase({ url: created.url, connectionsMax: 2, timeoutMs: timeout_ms });
-});
+beforeEach(() => void (database = connectDatabase({ url: created.url, connectionsMax: 2, timeoutMs: timeout_ms })));
 afterEach(() => database.close());
-afterAll(async () => {
-  await watcher.close();
-  await created.drop();
-});
 
 const insert = (name: string) => ({ text: "INSERT INTO public.kept VALUES ($1)", params: [name] });
 const kept = async (name: string): Promise<boolean> =>

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { recordEvents, redisUrl, testDatabase, uniqueKeys, type TestDatabase } from "@atlasqueue/harness";
+import { forFile, recordEvents, redisUrl, testDatabase, uniqueKeys } from "@atlasqueue/harness";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Deps } from "../deps.ts";
@@ -7,19 +7,13 @@ import { redisSignal } from "../signal/redis/signal.ts";
 import type { Signal } from "../signal/signal.ts";
 import { rebuildDeadLetterList } from "./rebuild-list.ts";
 
-let own: TestDatabase;
+const own = forFile(testDatabase);
 let deps: Deps & { signal: Signal };
 let redis: Redis;
 let keys: ReturnType<typeof uniqueKeys>;
 
-beforeAll(async () => {
-  own = await testDatabase();
-  redis = new Redis(redisUrl());
-});
-afterAll(async () => {
-  redis.disconnect();
-  await own.drop();
-});
+beforeAll(() => void (redis = new Redis(redisUrl())));
+afterAll(() => void redis.disconnect());
 beforeEach(async () => {
   await own.database.sql`TRUNCATE atlasqueue.jobs`;
   await deps?.signal.close();

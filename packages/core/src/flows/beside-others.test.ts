@@ -1,4 +1,4 @@
-import { eventually, recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/harness";
+import { eventually, forFile, recordEvents, submission, testDatabase } from "@atlasqueue/harness";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { advanceAndAdmit, closeEdges } from "../../test/advance.ts";
 import { addFlow } from "../../test/add-flow.ts";
@@ -10,11 +10,10 @@ import { complete, fail } from "../settle/settle.ts";
 import { createSubmitter } from "../submit/submitter.ts";
 import { type FlowJob, underOneKey } from "./flow.ts";
 
-let own: TestDatabase;
+const own = forFile(testDatabase);
 let deps: { database: ReturnType<typeof connectDatabase>; observe: ReturnType<typeof recordEvents>["observe"] };
 let second: ReturnType<typeof connectDatabase>;
 beforeAll(async () => {
-  own = await testDatabase();
   deps = {
     database: connectDatabase({ url: own.url, connectionsMax: 8, timeoutMs: 2_000 }),
     observe: recordEvents().observe,
@@ -24,7 +23,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await deps.database.close();
   await second.close();
-  await own.drop();
 });
 beforeEach(async () => {
   await own.database.sql`

@@ -1,10 +1,9 @@
 import { limits } from "@atlasqueue/contract";
 import { steppingDatabase, submission } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
-import { engineHarness } from "../../test/engine-harness.ts";
+import { completeAll, engineHarness } from "../../test/engine-harness.ts";
 import { isUnavailable } from "../database/errors.ts";
 import { claim } from "../lease/claim.ts";
-import { complete } from "../settle/settle.ts";
 import { enqueue } from "../submit/enqueue.ts";
 import { type Flow, type FlowJob, underOneKey } from "./flow.ts";
 import { submitFlow } from "./submit-flow.ts";
@@ -51,9 +50,9 @@ test("one that ends between the look and the statement is not waited for, and on
   const leases = await claim(deps, [ends, runs], claimer);
   const flow = { jobs: [after(ends, runs)] };
   const outcome = await submitWhile(flow, () =>
-    complete(
+    completeAll(
       deps,
-      leases.filter(({ id }) => id === ends).map((lease) => ({ lease, result: null })),
+      leases.filter(({ id }) => id === ends),
     ),
   );
   expect(outcome.kind).toBe("stored");
@@ -64,9 +63,9 @@ test("one that ends between the look and the statement is not waited for, and on
     (await deps.database.sql`SELECT key FROM atlasqueue.outbox`).map(({ key }) => key as string);
   const awaited = await deps.database.sql`SELECT parent FROM atlasqueue.flow_edges`;
   expect([awaited.map(({ parent }) => parent as string), await noted()]).toEqual([[runs], []]);
-  await complete(
+  await completeAll(
     deps,
-    leases.filter(({ id }) => id === runs).map((lease) => ({ lease, result: null })),
+    leases.filter(({ id }) => id === runs),
   );
   expect(await noted()).toEqual([runs]);
 });

@@ -1,25 +1,21 @@
-import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/harness";
+import { forFile, recordEvents, submission, testDatabase } from "@atlasqueue/harness";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { advanceAndAdmit } from "../../test/advance.ts";
 import { connectDatabase } from "../database/connect.ts";
 import { claimReady } from "../lease/claim.ts";
-import { complete } from "../settle/settle.ts";
 import type { FlowJob } from "./flow.ts";
 import { submitFlow } from "./submit-flow.ts";
+import { completeAll } from "../../test/engine-harness.ts";
 
-let own: TestDatabase;
+const own = forFile(testDatabase);
 let deps: { database: ReturnType<typeof connectDatabase>; observe: ReturnType<typeof recordEvents>["observe"] };
 beforeAll(async () => {
-  own = await testDatabase();
   deps = {
     database: connectDatabase({ url: own.url, connectionsMax: 8, timeoutMs: 10_000 }),
     observe: recordEvents().observe,
   };
 });
-afterAll(async () => {
-  await deps.database.close();
-  await own.drop();
-});
+afterAll(() => deps.database.close());
 beforeEach(
   () =>
     own.database
@@ -44,10 +40,7 @@ test("everything of a submitted flow runs, in an order that keeps the ties, in g
       const leases = await claimReady(deps, 7, claimer);
       if (leases.length > 0) idle = 0;
       order.push(...leases.map(({ id }) => id));
-      await complete(
-        deps,
-        leases.map((lease) => ({ lease, result: null })),
-      );
+      await completeAll(deps, leases);
     }
     expect(new Set(order)).toEqual(new Set(ids));
     jobs.forEach(({ depends_on = [] }, at) =>

@@ -1,13 +1,6 @@
-import {
-  brokenConnection,
-  recordEvents,
-  steppingDatabase,
-  submission,
-  testDatabase,
-  type TestDatabase,
-} from "@atlasqueue/harness";
+import { brokenConnection, forFile, steppingDatabase, submission, testCore } from "@atlasqueue/harness";
 import { queueLimits } from "@atlasqueue/contract";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { randomFrom } from "../../test/random-from.ts";
 import { countDrift } from "../counts/job-checks.ts";
 import type { Deps } from "../deps.ts";
@@ -30,15 +23,9 @@ const jobs_per_group = 60;
 const workers = 3;
 const queue = { tenant: "default", queue: "default" };
 
-let own: TestDatabase;
-let deps: Deps;
-beforeAll(async () => {
-  own = await testDatabase();
-  deps = { database: own.database, observe: recordEvents().observe };
-});
-afterAll(() => own.drop());
+const deps = forFile(testCore);
 beforeEach(async () => {
-  await own.database.sql`
+  await deps.database.sql`
     TRUNCATE atlasqueue.jobs, atlasqueue.claims, atlasqueue.job_attempts, atlasqueue.idempotency_keys, atlasqueue.job_groups, atlasqueue.queues, atlasqueue.queue_counts, atlasqueue.queue_changes`;
 });
 
@@ -65,7 +52,7 @@ function story(random: () => number) {
   };
   /** What the sweep does for a worker that is gone, without waiting for its leases. */
   const die = async (condition: { lease_token: string } | { worker_id: string }): Promise<void> => {
-    const { sql } = own.database;
+    const { sql } = deps.database;
     const rows = await ("lease_token" in condition
       ? sql`UPDATE atlasqueue.jobs SET locked_until = now() - interval '1 ms' WHERE status = 'running' AND lease_token = ${condition.lease_token} RETURNING id`
       : sql`UPDATE atlasqueue.jobs SET locked_until = now() - interval '1 ms' WHERE status = 'running' AND worker_id = ${condition.worker_id} RETURNING id`);
@@ -82,8 +69,8 @@ function story(random: () => number) {
     const step = luck < 0.05 ? "answer" : luck < 0.1 ? "statement" : undefined;
     const database =
       step === undefined
-        ? own.database
-        : steppingDatabase(own.database, (at) => {
+        ? deps.database
+        : steppingDatabase(deps.database, (at) => {
             if (at === step) throw brokenConnection();
           });
     const send = (within: Deps) =>
@@ -134,10 +121,10 @@ function story(random: () => number) {
         if (given.length > 0) attempts.set(lease.id, (attempts.get(lease.id) ?? 0) - 1);
       } else {
         orphaned.add(lease.id);
-        await own.database.sql`
+        await deps.database.sql`
           UPDATE atlasqueue.jobs SET locked_until = now() - interval '1 ms' WHERE id = ${lease.id} AND lease_token = ${lease.lease_token}`;
         // Several at once, so none waits for rows that another holds.
-        await own.database.sql`UPDATE atlasqueue.claims SET check_at = now() - interval '1 ms'
+        await deps.database.sql`UPDATE atlasqueue.claims SET check_at = now() - interval '1 ms'
           WHERE token IN (SELECT token FROM atlasqueue.claims FOR UPDATE SKIP LOCKED)`;
       }
     }
@@ -171,7 +158,7 @@ function story(random: () => number) {
     },
     /** Persons and the sweep. */
     async meddle(over: () => boolean): Promise<void> {
-      const { sql } = own.database;
+      const { sql } = deps.database;
       while (!over()) {
         await promoteDue(deps, 50);
         await recoverExpired(deps, 50);
@@ -205,7 +192,7 @@ test.each(Array.from({ length: seeds }, (_, at) => at + 1))(
       await Promise.race([working, Promise.all(groups.map((group) => told.produce(group)))]);
       const left = async () =>
         (
-          await own.database
+          await deps.database
             .sql`SELECT count(*)::int AS n FROM atlasqueue.jobs WHERE status NOT IN ('succeeded', 'dead', 'cancelled')`
         )[0]?.["n"];
       while ((await left()) !== 0) await Promise.race([working, new Promise((resolve) => setTimeout(resolve, 20))]);
@@ -225,13 +212,13 @@ test.each(Array.from({ length: seeds }, (_, at) => at + 1))(
       const missed = submitted.filter((id) => !order.includes(id) && !told.cancelled.has(id));
       expect(missed.filter((id) => !told.orphaned.has(id))).toEqual([]);
     }
-    const jobs = await own.database.sql<{ id: string; attempts: number }[]>`SELECT id, attempts FROM atlasqueue.jobs`;
+    const jobs = await deps.database.sql<{ id: string; attempts: number }[]>`SELECT id, attempts FROM atlasqueue.jobs`;
     for (const { id, attempts } of jobs)
       if (!told.orphaned.has(id) && !told.cancelled.has(id))
         expect([id, attempts]).toEqual([id, told.attempts.get(id)]);
     expect((await countDrift(deps, 1_000)).drifted).toEqual([]);
     await advanceOverdue(deps, 100);
-    expect(await own.database.sql`SELECT FROM atlasqueue.job_groups`).toEqual([]);
+    expect(await deps.database.sql`SELECT FROM atlasqueue.job_groups`).toEqual([]);
   },
   60_000,
 );

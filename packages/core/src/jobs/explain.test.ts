@@ -7,9 +7,7 @@ import { noSignal } from "../signal/memory/signal.ts";
 import { explainJob } from "./explain.ts";
 
 const { deps, add } = engineHarness();
-beforeEach(() => {
-  deps.signal = noSignal();
-});
+beforeEach(() => void (deps.signal = noSignal()));
 
 const codeOf = async (id: string) => {
   const reasons = (await explainJob(deps, "default", id))?.reasons ?? [];

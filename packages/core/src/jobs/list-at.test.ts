@@ -34,23 +34,19 @@ test("any status, some, or one; any queue or one: newest first from the offset, 
   expect(await ids({ queue: "mail" }, 10, 0)).toEqual({ ids: [mail], total: 1 });
 });
 
-test(
-  "jobs beneath a long history are found where an index has them, and counted wherever they are",
-  { tags: ["slow"] },
-  async () => {
-    await addHistory(200_001);
-    await addMany(2);
-    const [old, older] = ["00000000-0000-7000-8000-000000000000", "00000000-0000-7000-7000-000000000000"];
-    const [first, second] = await deps.database.sql<
-      { id: string }[]
-    >`SELECT id FROM atlasqueue.jobs WHERE status = 'queued'`;
-    await deps.database.sql`UPDATE atlasqueue.jobs SET id = ${old} WHERE id = ${first?.id ?? ""}`;
-    await deps.database.sql`UPDATE atlasqueue.jobs SET id = ${older} WHERE id = ${second?.id ?? ""}`;
-    expect(await ids({ statuses: ["queued"] }, 10, 0)).toEqual({ ids: [old, older], total: 2 });
-    await cancel(deps, "default", old);
-    expect((await ids({ statuses: ["cancelled"] }, 10, 0)).total).toBe(1);
-  },
-);
+test("jobs beneath a long history are found by an index, and counted anywhere", { tags: ["slow"] }, async () => {
+  await addHistory(200_001);
+  await addMany(2);
+  const [old, older] = ["00000000-0000-7000-8000-000000000000", "00000000-0000-7000-7000-000000000000"];
+  const [first, second] = await deps.database.sql<
+    { id: string }[]
+  >`SELECT id FROM atlasqueue.jobs WHERE status = 'queued'`;
+  await deps.database.sql`UPDATE atlasqueue.jobs SET id = ${old} WHERE id = ${first?.id ?? ""}`;
+  await deps.database.sql`UPDATE atlasqueue.jobs SET id = ${older} WHERE id = ${second?.id ?? ""}`;
+  expect(await ids({ statuses: ["queued"] }, 10, 0)).toEqual({ ids: [old, older], total: 2 });
+  await cancel(deps, "default", old);
+  expect((await ids({ statuses: ["cancelled"] }, 10, 0)).total).toBe(1);
+});
 
 test("a page continues where a stretch ends, and its offset counts across stretches", async () => {
   await addHistory(45_000);

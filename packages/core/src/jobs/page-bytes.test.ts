@@ -1,5 +1,5 @@
-import { testDatabase, type TestDatabase } from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { forFile, testDatabase } from "@atlasqueue/harness";
+import { beforeAll, expect, test } from "vitest";
 import { textArray, uuidArray } from "../database/literals.ts";
 import { listDead, type DeadRows } from "../dead-letters/list.ts";
 import { newId } from "../ids.ts";
@@ -11,9 +11,8 @@ import { searchJobs } from "./search.ts";
 
 const tenant = "default";
 const count = 60;
-let own: TestDatabase;
+const own = forFile(testDatabase);
 beforeAll(async () => {
-  own = await testDatabase();
   // Half of them are stored compressed, and half as they are; a third have their bulk in the result. Between them are
   // small ones, which another statement of the same page finds.
   for (let at = 0; at < count; at += 1)
@@ -27,7 +26,6 @@ beforeAll(async () => {
   await own.database
     .sql`INSERT INTO atlasqueue.queue_counts (tenant, queue, dead) VALUES (${tenant}, 'default', ${count})`;
 });
-afterAll(() => own.drop());
 
 type Page = { rows: PageRow[]; next: unknown };
 const patient_ms = 60_000;

@@ -1,18 +1,11 @@
-import { recordEvents, testDatabase, type TestDatabase } from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { forFile, testCore } from "@atlasqueue/harness";
+import { expect, test } from "vitest";
 import { addFlow } from "../../test/add-flow.ts";
-import type { Deps } from "../deps.ts";
 import { editAndRetry } from "./edit-and-retry.ts";
 import { findJob } from "./find.ts";
 import { retry } from "./retry.ts";
 
-let own: TestDatabase;
-let deps: Deps;
-beforeAll(async () => {
-  own = await testDatabase();
-  deps = { database: own.database, observe: recordEvents().observe };
-});
-afterAll(() => own.drop());
+const deps = forFile(testCore);
 
 const acts: Record<string, (id: string) => Promise<{ kind: string }>> = {
   "a retry": (id) => retry(deps, "default", id),
@@ -31,7 +24,7 @@ test.each(
 )(
   "%s while another transaction has %s locked fails and changes nothing, and repeated it is done",
   async (name, _what, table, column) => {
-    const { sql } = own.database;
+    const { sql } = deps.database;
     const act = acts[name] as (typeof acts)[string];
     const { id } = await addFlow(deps, { id: {} });
     await sql`

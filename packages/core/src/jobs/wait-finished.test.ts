@@ -1,13 +1,5 @@
-import {
-  eventually,
-  recordEvents,
-  redisUrl,
-  submission,
-  testDatabase,
-  uniqueKeys,
-  type TestDatabase,
-} from "@atlasqueue/harness";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { eventually, forFile, recordEvents, redisUrl, submission, testDatabase, uniqueKeys } from "@atlasqueue/harness";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { defaultTenant, type Deps } from "../deps.ts";
 import { createFinishedWaits, type FinishedWaits } from "./wait-finished.ts";
 import { memorySignal } from "../signal/memory/signal.ts";
@@ -18,14 +10,10 @@ import { enqueue } from "../submit/enqueue.ts";
 
 const never = new AbortController().signal;
 const long_ms = 20_000;
-let own: TestDatabase;
+const own = forFile(testDatabase);
 let deps: Deps & { signal: Signal };
 let watch: FinishedWaits;
 
-beforeAll(async () => {
-  own = await testDatabase();
-});
-afterAll(() => own.drop());
 afterEach(async () => {
   watch.close();
   await deps.signal.close();

@@ -5,7 +5,7 @@ import { complete, fail } from "../settle/settle.ts";
 import { promoteDue } from "../maintenance/promote.ts";
 import { recoverExpired } from "./recover.ts";
 import { release } from "./release.ts";
-import { claimer, engineHarness } from "../../test/engine-harness.ts";
+import { completeAll, claimer, engineHarness } from "../../test/engine-harness.ts";
 
 const { deps, recorded, add, read, expire, take } = engineHarness();
 
@@ -77,10 +77,7 @@ test("a lost lease changes nothing for its neighbours", async () => {
   const ids = await add({}, {}, {});
   const leases = await Promise.all(ids.map(take));
   await deps.database.sql`UPDATE atlasqueue.jobs SET lease_token = gen_random_uuid() WHERE id = ${ids[1] ?? ""}`;
-  const outcomes = await complete(
-    deps,
-    leases.map((lease) => ({ lease, result: null })),
-  );
+  const outcomes = await completeAll(deps, leases);
   expect(outcomes.map(({ kind }) => kind)).toEqual(["applied", "lease_lost", "applied"]);
 });
 

@@ -1,9 +1,8 @@
 import { firstId } from "../ids.ts";
 import { expect, test } from "vitest";
-import { claimer, engineHarness } from "../../test/engine-harness.ts";
+import { completeAll, claimer, engineHarness } from "../../test/engine-harness.ts";
 import { reindexOrphanedLeases, countOrphanedLeases } from "./reindex-orphaned-leases.ts";
 import { claim } from "./claim.ts";
-import { complete } from "../settle/settle.ts";
 import { recoverExpired } from "./recover.ts";
 
 const { deps, recorded, addMany } = engineHarness();
@@ -14,10 +13,7 @@ test("running jobs whose claim's row is gone are found, tracked again and recove
   const kept = await claim(deps, ids.slice(7, 11), { ...claimer, lease_seconds: 60 });
   expect(await countOrphanedLeases(deps)).toBe(0);
   await deps.database.sql`DELETE FROM atlasqueue.claims WHERE token = ${lost[0]?.lease_token ?? ""}`;
-  await complete(
-    deps,
-    [...lost.slice(6), ...kept.slice(3)].map((lease) => ({ lease, result: null })),
-  );
+  await completeAll(deps, [...lost.slice(6), ...kept.slice(3)]);
   expect(await countOrphanedLeases(deps)).toBe(6);
   expect((await recoverExpired(deps, 50)).requeued).toEqual([]);
 

@@ -1,7 +1,6 @@
 import { queueLimits, type QueueLimitsInput } from "@atlasqueue/contract";
-import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/harness";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import type { Deps } from "../deps.ts";
+import { forFile, submission, testCore } from "@atlasqueue/harness";
+import { beforeAll, beforeEach, expect, test } from "vitest";
 import { setLimits } from "../limits/set.ts";
 import { enqueue } from "../submit/enqueue.ts";
 import { claimReady } from "./claim.ts";
@@ -9,8 +8,7 @@ import type { Claimer } from "./lease.ts";
 
 // Claims of one tenant's queues, of all kinds, while there is no signal to say which have jobs.
 
-let own: TestDatabase;
-let deps: Deps;
+const deps = forFile(testCore);
 const kinds: Record<string, QueueLimitsInput> = {
   plain: {},
   limited: { concurrency: 1_000 },
@@ -19,15 +17,13 @@ const queues = Object.keys(kinds);
 const claimer: Claimer = { tenant: "default", queues, worker_id: "w1", lease_seconds: 30 };
 
 beforeAll(async () => {
-  own = await testDatabase();
-  deps = { database: own.database, observe: recordEvents().observe };
   for (const [queue, limits] of Object.entries(kinds))
     await setLimits(deps, { tenant: "default", queue }, queueLimits.parse(limits));
 });
-afterAll(() => own.drop());
 beforeEach(
   () =>
-    own.database.sql`TRUNCATE atlasqueue.jobs, atlasqueue.claims, atlasqueue.queue_starts, atlasqueue.idempotency_keys`,
+    deps.database
+      .sql`TRUNCATE atlasqueue.jobs, atlasqueue.claims, atlasqueue.queue_starts, atlasqueue.idempotency_keys`,
 );
 
 const add = async (queue: string, count: number): Promise<void> => {
@@ -61,10 +57,10 @@ test("what one kind of queue does not use of the room another does", async () =>
 });
 
 test("one queue is one claim, whatever its kind", async () => {
-  const { unsafe } = own.database.sql;
+  const { unsafe } = deps.database.sql;
   let claims = 0;
   for (const queue of queues) await add(queue, 10);
-  const sql = new Proxy(own.database.sql, {
+  const sql = new Proxy(deps.database.sql, {
     get: (target, name) =>
       name === "unsafe"
         ? (...[text, ...rest]: Parameters<typeof unsafe>) => {
@@ -73,7 +69,7 @@ test("one queue is one claim, whatever its kind", async () => {
           }
         : Reflect.get(target, name),
   });
-  const counted = { ...deps, database: { ...own.database, sql } };
+  const counted = { ...deps, database: { ...deps.database, sql } };
   expect(await claimReady(counted, 8, { ...claimer, queues: ["plain"] })).toHaveLength(8);
   expect(claims).toBe(1);
 });

@@ -1,32 +1,16 @@
-import { type QueueLimitsInput, type SubmitJobInput, queueLimits } from "@atlasqueue/contract";
-import { eventually, submission } from "@atlasqueue/harness";
+import { type QueueLimitsInput, queueLimits } from "@atlasqueue/contract";
+import { eventually } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { advanceOverdue } from "../groups/overdue.ts";
 import { claim, claimReady } from "../lease/claim.ts";
-import { complete } from "../settle/settle.ts";
-import { enqueue } from "../submit/enqueue.ts";
 import { setLimits } from "./set.ts";
 import { markWidened } from "../../test/advance.ts";
-import { claimer, engineHarness, main } from "../../test/engine-harness.ts";
+import { completeAll, claimer, engineHarness, main } from "../../test/engine-harness.ts";
 
-const { deps } = engineHarness();
+const { deps, addMany: add, status } = engineHarness();
 
-const add = async (count: number, request: Partial<SubmitJobInput> = {}): Promise<string[]> => {
-  const outcomes = await enqueue(
-    deps,
-    Array.from({ length: count }, () => submission(request)),
-    { idempotency_ttl_seconds: 60 },
-  );
-  return outcomes.map((outcome) => ("job" in outcome ? outcome.job.id : ""));
-};
 const limit = (limits: QueueLimitsInput) => setLimits(deps, main, queueLimits.parse(limits));
-const finish = (leases: Awaited<ReturnType<typeof claim>>) =>
-  complete(
-    deps,
-    leases.map((lease) => ({ lease, result: null })),
-  );
-const status = async (id: string | undefined) =>
-  (await deps.database.sql`SELECT status FROM atlasqueue.jobs WHERE id = ${id ?? ""}`)[0]?.["status"] as string;
+const finish = (leases: Awaited<ReturnType<typeof claim>>) => completeAll(deps, leases);
 
 test("a queue's concurrency holds: the first of those offered go, and another goes when one finishes", async () => {
   await limit({ concurrency: 3 });

@@ -1,10 +1,9 @@
 import { queueLimits, type QueueLimitsInput } from "@atlasqueue/contract";
 import { expect, test } from "vitest";
-import { claimer, engineHarness, main } from "../../test/engine-harness.ts";
+import { completeAll, claimer, engineHarness, main } from "../../test/engine-harness.ts";
 import { uuidArray } from "../database/literals.ts";
 import { claim, claimReady } from "../lease/claim.ts";
 import type { Lease } from "../lease/lease.ts";
-import { complete } from "../settle/settle.ts";
 import { offerMark } from "./marks.ts";
 import { setLimits } from "./set.ts";
 
@@ -27,10 +26,7 @@ async function runAll(claiming: () => Promise<Lease[]>): Promise<string[]> {
   const ran: string[] = [];
   for (let leases = await claiming(); leases.length > 0; leases = await claiming()) {
     ran.push(...leases.map(({ id }) => id));
-    await complete(
-      deps,
-      leases.map((lease) => ({ lease, result: null })),
-    );
+    await completeAll(deps, leases);
   }
   return ran;
 }

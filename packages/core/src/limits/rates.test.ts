@@ -1,31 +1,18 @@
-import { type QueueLimitsInput, type SubmitJobInput, queueLimits } from "@atlasqueue/contract";
+import { type QueueLimitsInput, queueLimits } from "@atlasqueue/contract";
 import { eventually, submission } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { roomIn } from "./capacity.ts";
 import { claim, claimReady } from "../lease/claim.ts";
 import type { Claimer } from "../lease/lease.ts";
-import { complete } from "../settle/settle.ts";
 import { enqueue } from "../submit/enqueue.ts";
 import { forgetPastStarts } from "./note-starts.ts";
 import { setLimits } from "./set.ts";
-import { claimer, engineHarness, main } from "../../test/engine-harness.ts";
+import { completeAll, claimer, engineHarness, main } from "../../test/engine-harness.ts";
 
-const { deps } = engineHarness();
+const { deps, addMany: add } = engineHarness();
 
-const add = async (count: number, request: Partial<SubmitJobInput> = {}): Promise<string[]> => {
-  const outcomes = await enqueue(
-    deps,
-    Array.from({ length: count }, () => submission(request)),
-    { idempotency_ttl_seconds: 60 },
-  );
-  return outcomes.map((outcome) => ("job" in outcome ? outcome.job.id : ""));
-};
 const limit = (limits: QueueLimitsInput) => setLimits(deps, main, queueLimits.parse(limits));
-const finish = (leases: Awaited<ReturnType<typeof claim>>) =>
-  complete(
-    deps,
-    leases.map((lease) => ({ lease, result: null })),
-  );
+const finish = (leases: Awaited<ReturnType<typeof claim>>) => completeAll(deps, leases);
 
 test("a rate holds in any window, and says when there is room again", async () => {
   await limit({ rate: { limit: 2, period_seconds: 60 } });

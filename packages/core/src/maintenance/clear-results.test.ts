@@ -1,12 +1,5 @@
-import {
-  brokenConnection,
-  eventually,
-  recordEvents,
-  steppingDatabase,
-  testDatabase,
-  type TestDatabase,
-} from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { brokenConnection, eventually, forFile, steppingDatabase, testCore } from "@atlasqueue/harness";
+import { expect, onTestFinished, test, vi } from "vitest";
 import type { Deps } from "../deps.ts";
 import { newId, firstId } from "../ids.ts";
 import { createLogger } from "../observe/log.ts";
@@ -14,17 +7,11 @@ import { memorySignal } from "../signal/memory/signal.ts";
 import { clearResults, resultsStep, type ResultsPlace } from "./clear-results.ts";
 
 const lastId = "ffffffff-ffff-ffff-ffff-ffffffffffff";
-let own: TestDatabase;
-let deps: Deps;
-beforeAll(async () => {
-  own = await testDatabase();
-  deps = { database: own.database, observe: recordEvents().observe };
-});
-afterAll(() => own.drop());
+const deps = forFile(testCore);
 
 const insert = async (status: "succeeded" | "cancelled", finished_seconds_ago: number): Promise<string> => {
   const id = newId();
-  await own.database.sql`
+  await deps.database.sql`
     INSERT INTO atlasqueue.jobs (id, type, status, run_at, created_at, updated_at, finished_at, payload, result)
     VALUES (${id}, 'noop', ${status}, now(), now(), now(), now() - ${finished_seconds_ago} * interval '1 second', '{}', '"r"')`;
   return id;
@@ -39,7 +26,7 @@ const clearer = (some: Deps, ttl_seconds: number) => {
   };
 };
 const versions = async () =>
-  own.database.sql<
+  deps.database.sql<
     { id: string; result: unknown; xmin: string }[]
   >`SELECT id, result, xmin::text FROM atlasqueue.jobs ORDER BY id`;
 
@@ -59,14 +46,14 @@ test("results go when their time is up, once, in steps; younger ones and other j
 });
 
 test("a full pass that fails halfway goes on at the next call, not six hours later", async () => {
-  const { sql } = own.database;
+  const { sql } = deps.database;
   await sql`
     INSERT INTO atlasqueue.jobs (id, type, status, run_at, created_at, updated_at, finished_at, payload, result)
     SELECT ('0198aaaa-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, 'noop', 'succeeded', now(), now(), now(),
            now() - interval '1 day', '{}', '"r"'
     FROM generate_series(1, 600) AS n`;
   let pages = 0;
-  const database = steppingDatabase(own.database, (step, _number, text) => {
+  const database = steppingDatabase(deps.database, (step, _number, text) => {
     if (step === "statement" && text.includes("SET result") && (pages += 1) === 2) throw brokenConnection();
   });
   const clear = clearer({ ...deps, database }, 60);

@@ -6,9 +6,7 @@ import { createDueRound, type DueRound, promoteAll } from "./promote.ts";
 const { deps } = engineHarness();
 let goRound: DueRound;
 
-beforeEach(async () => {
-  goRound = createDueRound(deps);
-});
+beforeEach(() => void (goRound = createDueRound(deps)));
 
 type Due = { tenant?: string; queue?: string; count: number; ago_seconds: number };
 /** `queues` of them, named after `queue`. */

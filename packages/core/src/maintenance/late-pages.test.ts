@@ -1,8 +1,8 @@
 import { firstId } from "../ids.ts";
-import { recordEvents, testDatabase, type TestDatabase } from "@atlasqueue/harness";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { forFile, recordEvents, testDatabase } from "@atlasqueue/harness";
+import { beforeAll, beforeEach, expect, test } from "vitest";
 import { neverEndsAfter } from "../../test/never-ending.ts";
-import { connectDatabase, type Database } from "../database/connect.ts";
+import { connectDatabase } from "../database/connect.ts";
 import type { Deps } from "../deps.ts";
 import { clearResults } from "./clear-results.ts";
 import { prune } from "./prune.ts";
@@ -10,19 +10,13 @@ import { prune } from "./prune.ts";
 const lastId = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 const jobs = 12;
 const fits = 6;
-let own: TestDatabase;
-let impatient: Database;
+const own = forFile(testDatabase);
+const impatient = forFile(async () => connectDatabase({ url: own.url, connectionsMax: 5, timeoutMs: 1_500 }));
 let deps: Deps;
 
 beforeAll(async () => {
-  own = await testDatabase();
-  impatient = connectDatabase({ url: own.url, connectionsMax: 5, timeoutMs: 1_500 });
   deps = { database: impatient, observe: recordEvents().observe };
   await own.database.sql.unsafe(neverEndsAfter(fits, "UPDATE OR DELETE ON atlasqueue.jobs"));
-});
-afterAll(async () => {
-  await impatient.close();
-  await own.drop();
 });
 
 beforeEach(async () => {

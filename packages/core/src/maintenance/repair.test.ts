@@ -1,13 +1,5 @@
 import { randomUUID } from "node:crypto";
-import {
-  recordEvents,
-  redisUrl,
-  submission,
-  testDatabase,
-  uniqueKeys,
-  type TestDatabase,
-  submit,
-} from "@atlasqueue/harness";
+import { forFile, recordEvents, redisUrl, submission, submit, testDatabase, uniqueKeys } from "@atlasqueue/harness";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { SubmitJobInput } from "@atlasqueue/contract";
@@ -19,19 +11,13 @@ import { resignalOrphans } from "./resignal.ts";
 
 const main = { tenant: "default", queue: "default" };
 const options = { idempotency_ttl_seconds: 60 };
-let own: TestDatabase;
+const own = forFile(testDatabase);
 let deps: Deps & { signal: Signal };
 let redis: Redis;
 let keys: ReturnType<typeof uniqueKeys>;
 
-beforeAll(async () => {
-  own = await testDatabase();
-  redis = new Redis(redisUrl());
-});
-afterAll(async () => {
-  redis.disconnect();
-  await own.drop();
-});
+beforeAll(() => void (redis = new Redis(redisUrl())));
+afterAll(() => void redis.disconnect());
 beforeEach(async () => {
   await own.database.sql`TRUNCATE atlasqueue.jobs`;
   await deps?.signal.close();

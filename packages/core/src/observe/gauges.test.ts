@@ -1,17 +1,13 @@
-import { eventually, submission, testDatabase, type TestDatabase } from "@atlasqueue/harness";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { eventually, forFile, submission, testDatabase } from "@atlasqueue/harness";
+import { beforeEach, expect, test } from "vitest";
 import { memorySignal } from "../signal/memory/signal.ts";
 import { enqueue } from "../submit/enqueue.ts";
 import { pauseQueue } from "../queues/pause.ts";
 import { addFleetGauges, addServerGauges } from "./gauges.ts";
 import { createMetrics } from "./metrics.ts";
 
-let own: TestDatabase;
+const own = forFile(testDatabase);
 const observe = () => {};
-beforeAll(async () => {
-  own = await testDatabase();
-});
-afterAll(() => own.drop());
 beforeEach(async () => {
   await own.database
     .sql`TRUNCATE atlasqueue.jobs, atlasqueue.queue_counts, atlasqueue.queue_changes, atlasqueue.queues`;

@@ -1,21 +1,19 @@
-import { recordEvents, testDatabase, type TestDatabase } from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { forFile, recordEvents, testDatabase } from "@atlasqueue/harness";
+import { beforeAll, expect, test } from "vitest";
 import { countDrift } from "../counts/job-checks.ts";
 import type { Database } from "../database/connect.ts";
 import { memorySignal } from "../signal/memory/signal.ts";
 import { createOverview } from "./overview.ts";
 
 const jobs = 300;
-let own: TestDatabase;
+const own = forFile(testDatabase);
 beforeAll(async () => {
-  own = await testDatabase();
   await own.database.sql`
     INSERT INTO atlasqueue.jobs (id, type, status, run_at, created_at, updated_at, payload)
     SELECT gen_random_uuid(), 'a', 'succeeded', now(), now(), now(), '{}' FROM generate_series(1, ${jobs}::int)`;
   await own.database
     .sql`INSERT INTO atlasqueue.queue_counts (tenant, queue, succeeded) VALUES ('default', 'default', ${jobs})`;
 });
-afterAll(() => own.drop());
 
 test("a tenant with many wrong counts does not hide that another's are wrong", async () => {
   await own.database.sql`INSERT INTO atlasqueue.tenants (tenant) VALUES ('a')`;

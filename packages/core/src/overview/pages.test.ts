@@ -1,5 +1,5 @@
-import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { forFile, recordEvents, submission, testDatabase } from "@atlasqueue/harness";
+import { beforeAll, expect, test } from "vitest";
 import { rowsRead } from "../../test/rows-read.ts";
 import { listActs } from "../audit/list.ts";
 import { recordActs } from "../audit/record.ts";
@@ -26,10 +26,9 @@ const dead = 400;
 const queues = 400;
 const page = 50;
 
-let own: TestDatabase;
+const own = forFile(testDatabase);
 const observe = recordEvents().observe;
 beforeAll(async () => {
-  own = await testDatabase();
   await own.database.sql`
     INSERT INTO atlasqueue.jobs (id, tenant, queue, type, status, run_at, ready_at, dead_at, created_at, updated_at, started_at, finished_at,
                                  attempts, max_attempts, dead_reason, last_error, error_fingerprint, payload)
@@ -83,7 +82,6 @@ beforeAll(async () => {
     FROM atlasqueue.operations AS known, generate_series(1, 3000)`;
   await own.database.sql`ANALYZE`;
 });
-afterAll(() => own.drop());
 
 const read = (ask: Parameters<typeof rowsRead>[1], table?: string) => rowsRead(own.database, ask, table);
 

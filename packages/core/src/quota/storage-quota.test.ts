@@ -1,19 +1,12 @@
-import { eventually, recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/harness";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import type { Deps } from "../deps.ts";
+import { eventually, forFile, submission, testCore } from "@atlasqueue/harness";
+import { beforeEach, expect, test } from "vitest";
 import { enqueue } from "../submit/enqueue.ts";
 import { createStorageQuota, StorageFullError } from "./storage-quota.ts";
 
-let own: TestDatabase;
-let deps: Deps;
-beforeAll(async () => {
-  own = await testDatabase();
-  deps = { database: own.database, observe: recordEvents().observe };
-});
-afterAll(() => own.drop());
+const deps = forFile(testCore);
 beforeEach(
   () =>
-    own.database
+    deps.database
       .sql`TRUNCATE atlasqueue.jobs, atlasqueue.queue_counts, atlasqueue.queue_changes, atlasqueue.idempotency_keys`,
 );
 
@@ -31,7 +24,7 @@ const open = (jobs_max: number, look_ms = 10_000) =>
 const one = { bytes, jobs: 1, keys: [] };
 /** Many times as many pages as a look reads. */
 const fillTable = async () => {
-  const { sql } = own.database;
+  const { sql } = deps.database;
   await sql`
     INSERT INTO atlasqueue.jobs (id, tenant, type, status, ready_at, run_at, created_at, updated_at, payload)
     SELECT gen_random_uuid(), CASE n % 4 WHEN 0 THEN 'small' ELSE 'large' END, 'noop', 'queued', now(), now(), now(), now(),
@@ -62,7 +55,7 @@ test("what was let in since the last look counts at once, and is looked at later
 });
 
 test.each(["step", "signal"])("what a %s keeps counts for the tenant whose job it is", async (kind) => {
-  const { sql } = own.database;
+  const { sql } = deps.database;
   await sql`TRUNCATE atlasqueue.job_state`;
   const [outcome] = await store("greedy", 1);
   const job_id = outcome && "job" in outcome ? outcome.job.id : "";
@@ -81,7 +74,7 @@ test("jobs that are gone make room", async () => {
   await store("default", 10);
   const quota = open(8, 0);
   await expect(quota.admit("default", one)).rejects.toThrow(StorageFullError);
-  await own.database.sql`TRUNCATE atlasqueue.jobs, atlasqueue.queue_counts, atlasqueue.queue_changes`;
+  await deps.database.sql`TRUNCATE atlasqueue.jobs, atlasqueue.queue_counts, atlasqueue.queue_changes`;
   await eventually(() => quota.admit("default", one));
 });
 
@@ -95,10 +88,10 @@ test("a repetition of what is stored is let through, one with a new key is not",
 });
 
 test("without a quota nothing is asked, and a look that fails later refuses no one", async () => {
-  const broken = { database: { ...own.database, sql: undefined as never } };
+  const broken = { database: { ...deps.database, sql: undefined as never } };
   await createStorageQuota(broken, { stored_bytes_per_tenant_max: 0 }).admit("default", one);
   await expect(createStorageQuota(broken, { stored_bytes_per_tenant_max: 1 }).admit("default", one)).rejects.toThrow();
-  const database = { ...own.database };
+  const database = { ...deps.database };
   const quota = createStorageQuota({ database }, { stored_bytes_per_tenant_max: 10 * bytes, look_ms: 0 });
   await quota.admit("default", one);
   database.sql = undefined as never;
@@ -106,7 +99,7 @@ test("without a quota nothing is asked, and a look that fails later refuses no o
 });
 
 test("requests of an outage store nothing, so none is refused for the others: during it or after it", async () => {
-  const database = { ...own.database };
+  const database = { ...deps.database };
   const quota = createStorageQuota({ database }, { stored_bytes_per_tenant_max: 3 * bytes, look_ms: 0 });
   await quota.admit("default", one);
   database.sql = undefined as never;
@@ -115,14 +108,14 @@ test("requests of an outage store nothing, so none is refused for the others: du
   const refused = quota.admit("default", one);
   await expect(refused).rejects.toThrow();
   await expect(refused).rejects.not.toThrow(StorageFullError);
-  database.sql = own.database.sql;
+  database.sql = deps.database.sql;
   await quota.admit("default", one);
 });
 
 test("nor are they beside a large table, of which the next looks read little", async () => {
   const sizes = await fillTable();
   const before = sizes.find(({ tenant }) => tenant === "small")?.bytes ?? 0;
-  const database = { ...own.database };
+  const database = { ...deps.database };
   const quota = createStorageQuota({ database }, { stored_bytes_per_tenant_max: before * 3, look_ms: 100 });
   const part = (of: number) => quota.admit("small", { ...one, bytes: before * of });
   await part(0);
@@ -131,7 +124,7 @@ test("nor are they beside a large table, of which the next looks read little", a
   await part(0.8);
   const lookFails = () => expect(part(2)).rejects.not.toThrow(StorageFullError);
   await eventually(lookFails);
-  database.sql = own.database.sql;
+  database.sql = deps.database.sql;
   await part(1.5);
 });
 

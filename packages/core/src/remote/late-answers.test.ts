@@ -7,22 +7,19 @@ import { memorySignal } from "../signal/memory/signal.ts";
 
 const { open, recorded, database, leases, add, takeTurns } = longPollHarness();
 
-test.each(["whose wait is over", "whose caller hangs up"])(
-  "a call %s before it has its turn claims nothing, and its jobs go to others",
-  async (what) => {
-    open(memorySignal());
-    const [id] = await add({});
-    const leaveTurns = takeTurns();
-    const caller = new AbortController();
-    const asked = leases(call({ wait_ms: what === "whose wait is over" ? 300 : 60_000 }), caller.signal);
-    await eventually(() => expect(database().turns.rest.waiting()).toBe(1));
-    if (what === "whose caller hangs up") caller.abort();
-    expect(await asked).toEqual([]);
-    leaveTurns();
-    expect(await leases(call({ wait_ms: 0 }), never)).toMatchObject([{ id, attempts: 1 }]);
-    expect(recorded.named("lease_acquired")).toHaveLength(1);
-  },
-);
+test.each(["whose wait is over", "whose caller hangs up"])("a call %s before its turn claims nothing", async (what) => {
+  open(memorySignal());
+  const [id] = await add({});
+  const leaveTurns = takeTurns();
+  const caller = new AbortController();
+  const asked = leases(call({ wait_ms: what === "whose wait is over" ? 300 : 60_000 }), caller.signal);
+  await eventually(() => expect(database().turns.rest.waiting()).toBe(1));
+  if (what === "whose caller hangs up") caller.abort();
+  expect(await asked).toEqual([]);
+  leaveTurns();
+  expect(await leases(call({ wait_ms: 0 }), never)).toMatchObject([{ id, attempts: 1 }]);
+  expect(recorded.named("lease_acquired")).toHaveLength(1);
+});
 
 test("a heartbeat goes ahead of what else waits for its tenant", async () => {
   open(memorySignal());

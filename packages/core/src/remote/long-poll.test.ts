@@ -29,31 +29,27 @@ describe.each(Object.entries(drivers))("with %s", (_name, driver) => {
     }
   });
 
-  test(
-    "a tenant that uses its share of waits is refused more, while another one waits and is served",
-    { tags: ["slow"] },
-    async () => {
-      const gone = new AbortController();
-      const first = waits({ tenant: "greedy" }, gone.signal);
-      await turn();
-      const calls = Array.from({ length: 8_000 }, () => leases(call({ tenant: "greedy" }), gone.signal));
-      const refused = calls.map((one) =>
-        one.then(
-          () => undefined,
-          (error: Error) => error.message,
-        ),
-      );
-      const mine = waits();
-      await turn();
-      const [id] = await add({});
-      expect(await mine.done).toEqual([id]);
-      gone.abort();
-      await first.done;
-      const told = (await Promise.all(refused)).filter((message) => message !== undefined);
-      expect(told.length).toBe(501);
-      expect(told[0]).toContain("share of the calls that wait for jobs");
-    },
-  );
+  test("a tenant with its share of waits is refused more; another one is served", { tags: ["slow"] }, async () => {
+    const gone = new AbortController();
+    const first = waits({ tenant: "greedy" }, gone.signal);
+    await turn();
+    const calls = Array.from({ length: 8_000 }, () => leases(call({ tenant: "greedy" }), gone.signal));
+    const refused = calls.map((one) =>
+      one.then(
+        () => undefined,
+        (error: Error) => error.message,
+      ),
+    );
+    const mine = waits();
+    await turn();
+    const [id] = await add({});
+    expect(await mine.done).toEqual([id]);
+    gone.abort();
+    await first.done;
+    const told = (await Promise.all(refused)).filter((message) => message !== undefined);
+    expect(told.length).toBe(501);
+    expect(told[0]).toContain("share of the calls that wait for jobs");
+  });
 
   test("a call that can wait does not overtake those already waiting; one that cannot wait gets what there is", async () => {
     const first = waits();
@@ -67,16 +63,13 @@ describe.each(Object.entries(drivers))("with %s", (_name, driver) => {
     expect(await leases(call({ wait_ms: 0 }), never)).toHaveLength(1);
   });
 
-  test.each([7, -7])(
-    "three hundred jobs of priority %i at once reach three hundred waiting calls",
-    async (priority) => {
-      const calls = many(300).map(() => waits());
-      await turn();
-      const ids = await add(...many(300, { priority }));
-      const got = (await Promise.all(calls.map(({ done }) => done))).flat();
-      expect(got.toSorted()).toEqual(ids.toSorted());
-    },
-  );
+  test.each([7, -7])("300 jobs of priority %i at once reach 300 waiting calls", async (priority) => {
+    const calls = many(300).map(() => waits());
+    await turn();
+    const ids = await add(...many(300, { priority }));
+    const got = (await Promise.all(calls.map(({ done }) => done))).flat();
+    expect(got.toSorted()).toEqual(ids.toSorted());
+  });
 
   test("a call waiting for several gets as many as there are, the oldest of a burst first", async () => {
     const first = waits({ jobs_max: 10 });

@@ -25,21 +25,18 @@ const states = async () =>
 const queued = { status: "queued", attempts: 0 };
 const running = { status: "running", attempts: 1 };
 
-test.each(["without", "with"])(
-  "all that was leased under a token goes back at once, in a queue %s limits",
-  async (has) => {
-    if (has === "with") await setLimits(deps(), main, queueLimits.parse({ concurrency: 2 }));
-    const ids = await add({}, {});
-    const token = randomUUID();
-    const leased = await lease(token);
-    expect(leased).toMatchObject(ids.map((id) => ({ id, lease_token: token })));
-    expect(await releaseUnder(token)).toBe(2);
-    expect(await states()).toEqual([queued, queued]);
-    expect(await deps().signal.look(main)).toMatchObject({ length: 2 });
-    expect(await releaseUnder(token)).toBe(0);
-    expect(await lease(randomUUID())).toHaveLength(2);
-  },
-);
+test.each(["without", "with"])("all leased under a token goes back at once, in a queue %s limits", async (has) => {
+  if (has === "with") await setLimits(deps(), main, queueLimits.parse({ concurrency: 2 }));
+  const ids = await add({}, {});
+  const token = randomUUID();
+  const leased = await lease(token);
+  expect(leased).toMatchObject(ids.map((id) => ({ id, lease_token: token })));
+  expect(await releaseUnder(token)).toBe(2);
+  expect(await states()).toEqual([queued, queued]);
+  expect(await deps().signal.look(main)).toMatchObject({ length: 2 });
+  expect(await releaseUnder(token)).toBe(0);
+  expect(await lease(randomUUID())).toHaveLength(2);
+});
 
 test("a call that waits under a token that was released leases nothing, and its job goes to the next", async () => {
   const token = randomUUID();

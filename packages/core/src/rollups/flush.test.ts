@@ -1,5 +1,5 @@
-import { eventually, recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/harness";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { eventually, forFile, recordEvents, submission, testCore } from "@atlasqueue/harness";
+import { beforeEach, expect, test } from "vitest";
 import { rowsRead } from "../../test/rows-read.ts";
 import type { Deps } from "../deps.ts";
 import { createFollowUps } from "../follow-ups.ts";
@@ -9,8 +9,6 @@ import { putSchedule } from "../schedules/store.ts";
 import { settleRemote } from "../remote/settle.ts";
 import { recoverAll } from "../maintenance/sweep/recovery.ts";
 import { createLogger } from "../observe/log.ts";
-import { memorySignal } from "../signal/memory/signal.ts";
-import type { Signal } from "../signal/signal.ts";
 import { createSubmitter } from "../submit/submitter.ts";
 import { submitInside } from "../submit/pending/submit-inside.ts";
 import { foldMinutes } from "./fold.ts";
@@ -19,20 +17,14 @@ import { createRollups } from "./flush.ts";
 import { writeRollups } from "./write.ts";
 import { createTally } from "./tally.ts";
 
-let own: TestDatabase;
-let deps: Deps & { signal: Signal };
+const deps = forFile(testCore);
 const options = { idempotency_ttl_seconds: 60 };
 const backoff = { baseSeconds: 5, maxSeconds: 60, jitterMaxSeconds: 0 };
 const job = { tenant: "default", queue: "default", type: "test" };
 
-beforeAll(async () => {
-  own = await testDatabase();
-  deps = { database: own.database, observe: recordEvents().observe, signal: memorySignal() };
-});
-afterAll(() => own.drop());
 beforeEach(
   () =>
-    own.database
+    deps.database
       .sql`TRUNCATE atlasqueue.jobs, atlasqueue.claims, atlasqueue.job_attempts, atlasqueue.queue_counts, atlasqueue.queue_changes, atlasqueue.outbox, atlasqueue.schedules, atlasqueue.rollups`,
 );
 
@@ -78,8 +70,8 @@ test("submissions, successes, failures, deaths and times of remote workers are i
 test("lost leases count as failures, as retries and as deaths", async () => {
   const ids = [...(await submitted(1)), ...(await submitted(1, { max_attempts: 1 }))];
   await claimed(ids);
-  await own.database.sql`UPDATE atlasqueue.jobs SET locked_until = now() - interval '1 second'`;
-  await own.database.sql`UPDATE atlasqueue.claims SET check_at = now() - interval '1 second'`;
+  await deps.database.sql`UPDATE atlasqueue.jobs SET locked_until = now() - interval '1 second'`;
+  await deps.database.sql`UPDATE atlasqueue.claims SET check_at = now() - interval '1 second'`;
   const followUps = createFollowUps(deps);
   const logger = createLogger("silent", "test");
   expect(await recoverAll({ ...deps, logger, followUps })).toBe(2);
@@ -95,7 +87,7 @@ test("jobs of schedules are counted when they are made", async () => {
     catch_up: "one",
     job: { type: "nightly", queue: "default", payload: {}, priority: 0, max_attempts: 5 },
   });
-  await own.database
+  await deps.database
     .sql`UPDATE atlasqueue.schedules SET next_at = date_trunc('minute', now(), 'UTC') - interval '1 minute'`;
   const followUps = createFollowUps(deps);
   await fireAll({ ...deps, followUps });
@@ -105,13 +97,13 @@ test("jobs of schedules are counted when they are made", async () => {
 
 test("jobs of callers' transactions are counted when they are taken in, and never before the commit", async () => {
   const followUps = createFollowUps(deps);
-  await own.database.sql.begin(async (tx) => {
+  await deps.database.sql.begin(async (tx) => {
     const execute = async ({ text, params }: { text: string; params: readonly (string | number)[] }) =>
       (await tx.unsafe(text, [...params])) as never;
     await submitInside(execute, submission({ type: "plain" }), options);
     await submitInside(execute, submission({ type: "grouped", group: "g" }), options);
     await followUps.drain();
-    expect(await own.database.sql`SELECT FROM atlasqueue.rollups`).toEqual([]);
+    expect(await deps.database.sql`SELECT FROM atlasqueue.rollups`).toEqual([]);
   });
   await followUps.drain();
   await followUps.stop();
@@ -121,14 +113,14 @@ test("jobs of callers' transactions are counted when they are taken in, and neve
 });
 
 test("many jobs are one statement, written by itself a few seconds later", { tags: ["slow"] }, async () => {
-  const [before] = await own.database.sql`SELECT count(*)::int AS count FROM atlasqueue.rollups`;
+  const [before] = await deps.database.sql`SELECT count(*)::int AS count FROM atlasqueue.rollups`;
   const rollups = createRollups(deps);
   for (let at = 0; at < 10_000; at += 1) rollups.ended({ ...job, queue: `q${at % 3}` }, "succeeded", at, at);
   expect(before?.count).toBe(0);
   await eventually(async () => expect(await total()).toMatchObject({ succeeded: 10_000 }), { timeout_ms: 60_000 });
   await rollups.stop();
   // Three queues, each with its sum over types, one type, and all.
-  const [row] = await own.database.sql`SELECT count(*)::int AS count FROM atlasqueue.rollups`;
+  const [row] = await deps.database.sql`SELECT count(*)::int AS count FROM atlasqueue.rollups`;
   expect(row?.count).toBe(8);
 });
 
@@ -150,7 +142,7 @@ test("two processes add up in the same minutes, bucket by bucket", async () => {
 test("figures that could not be written are lost; nothing is thrown at those who settle", async () => {
   const recorded = recordEvents();
   let away = true;
-  const database = new Proxy(own.database, {
+  const database = new Proxy(deps.database, {
     get: (target, name) => {
       if (away && name === "sql") throw Object.assign(new Error("no connection"), { severity: "ERROR", code: "53300" });
       return Reflect.get(target, name) as unknown;
@@ -168,12 +160,12 @@ test("figures that could not be written are lost; nothing is thrown at those who
 
 test("a tenant with thousands of queues is written in statements of a bounded size", async () => {
   const sizes: number[] = [];
-  const unsafe = ((...[text, params]: Parameters<typeof own.database.sql.unsafe>) => {
+  const unsafe = ((...[text, params]: Parameters<typeof deps.database.sql.unsafe>) => {
     sizes.push(JSON.stringify(params?.[0]).split(",").length);
-    return own.database.sql.unsafe(text, params);
-  }) as typeof own.database.sql.unsafe;
+    return deps.database.sql.unsafe(text, params);
+  }) as typeof deps.database.sql.unsafe;
   const rollups = createRollups({
-    database: { ...own.database, sql: { unsafe } as Deps["database"]["sql"] },
+    database: { ...deps.database, sql: { unsafe } as Deps["database"]["sql"] },
     observe: recordEvents().observe,
   });
   for (let at = 0; at < 7_000; at += 1) rollups.submitted({ ...job, tenant: "wide", queue: `q${at}` });
@@ -196,11 +188,11 @@ test("minutes older than two days become hours, hours older than thirty days go,
   expect(before.succeeded).toBeGreaterThanOrEqual(5);
   while ((await foldMinutes(deps, 7)) > 0);
   expect(await sums()).toEqual(before);
-  const [row] = await own.database.sql`
+  const [row] = await deps.database.sql`
     SELECT (SELECT min(at) > now() - interval '50 hours' FROM atlasqueue.rollups WHERE resolution = 'minute') AS recent,
            (SELECT count(*)::int FROM atlasqueue.rollups WHERE resolution = 'hour' AND queue = '' AND type = '') AS hours`;
   expect(row).toEqual({ recent: true, hours: 4 });
-  const [left] = await own.database
+  const [left] = await deps.database
     .sql`SELECT min(at) >= now() - interval '721 hours' AS recent FROM atlasqueue.rollups`;
   expect(left).toEqual({ recent: true });
 });
@@ -224,11 +216,11 @@ test.each([
 );
 
 test("a series reads the rows of its window and no others, whatever the number of queues", async () => {
-  await own.database.sql`
+  await deps.database.sql`
     INSERT INTO atlasqueue.rollups (tenant, queue, type, resolution, at, submitted, succeeded, failed, dead, retried, waits, runs)
     SELECT 'default', queue, '', 'minute', date_trunc('minute', now(), 'UTC') - minute * interval '1 minute', 1, 1, 0, 0, 0, '{1}', '{1}'
     FROM generate_series(-2, 99) AS minute, (SELECT '' AS queue UNION ALL SELECT 'q' || n FROM generate_series(1, 300) AS n) AS queues`;
-  await own.database.sql`ANALYZE atlasqueue.rollups`;
+  await deps.database.sql`ANALYZE atlasqueue.rollups`;
   // Two minutes are still to come, so that a new one may begin meanwhile.
   expect(await total()).toMatchObject({ submitted: 15 });
   for (const queue of ["", "q17"])
@@ -236,7 +228,7 @@ test("a series reads the rows of its window and no others, whatever the number o
       ["15m", 15],
       ["1h", 60],
     ] as const) {
-      const read = await rowsRead(own.database, (counted) => readSeries(counted, "default", { window, queue }));
+      const read = await rowsRead(deps.database, (counted) => readSeries(counted, "default", { window, queue }));
       expect(read).toBeLessThanOrEqual(rows + 3);
     }
 });

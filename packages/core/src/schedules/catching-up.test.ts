@@ -1,7 +1,7 @@
-import { connectDatabase, type Database } from "../database/connect.ts";
+import { connectDatabase } from "../database/connect.ts";
 import type { Deps } from "../deps.ts";
-import { recordEvents, simulateClock, testDatabase, type SimulatedClock, type TestDatabase } from "@atlasqueue/harness";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { forFile, recordEvents, simulateClock, testDatabase } from "@atlasqueue/harness";
+import { beforeEach, expect, test } from "vitest";
 import { memorySignal } from "../signal/memory/signal.ts";
 import type { Signal } from "../signal/signal.ts";
 import { fireAll } from "./fire-due.ts";
@@ -10,20 +10,10 @@ import { putSchedule } from "./store.ts";
 // Schedules of some tenants have much to catch up with.
 
 const tenant = "modest";
-let own: TestDatabase;
-let clock: SimulatedClock;
-let database: Database;
+const own = forFile(testDatabase);
+const clock = forFile(() => simulateClock(own.url, "2025-01-01T00:00:00Z"));
+const database = forFile(async () => connectDatabase({ url: own.url, connectionsMax: 10, timeoutMs: 15_000 }));
 let deps: Deps & { signal: Signal };
-beforeAll(async () => {
-  own = await testDatabase();
-  clock = await simulateClock(own.url, "2025-01-01T00:00:00Z");
-  // A pool opened now has the simulated clock.
-  database = connectDatabase({ url: own.url, connectionsMax: 10, timeoutMs: 15_000 });
-});
-afterAll(async () => {
-  await Promise.all([database.close(), clock.stop()]);
-  await own.drop();
-});
 beforeEach(async () => {
   await database.sql`TRUNCATE atlasqueue.jobs, atlasqueue.idempotency_keys, atlasqueue.outbox, atlasqueue.schedules, atlasqueue.queue_changes`;
   deps = { database, observe: recordEvents().observe, signal: memorySignal() };

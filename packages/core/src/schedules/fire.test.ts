@@ -1,14 +1,7 @@
 import { limits, type CatchUp } from "@atlasqueue/contract";
-import {
-  recordEvents,
-  simulateClock,
-  steppingDatabase,
-  testDatabase,
-  type SimulatedClock,
-  type TestDatabase,
-} from "@atlasqueue/harness";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { connectDatabase, type Database } from "../database/connect.ts";
+import { forFile, recordEvents, simulateClock, steppingDatabase, testDatabase } from "@atlasqueue/harness";
+import { beforeEach, expect, test } from "vitest";
+import { connectDatabase } from "../database/connect.ts";
 import type { Deps } from "../deps.ts";
 import { bringBack, firstSchedule } from "./bring-back.ts";
 import { findSchedule } from "./list.ts";
@@ -21,22 +14,12 @@ import { deleteSchedule, pauseSchedule, resumeSchedule } from "./pause.ts";
 
 const tenant = "default";
 const ref = { tenant, name: "report" };
-let own: TestDatabase;
-let clock: SimulatedClock;
-let database: Database;
+const own = forFile(testDatabase);
+const clock = forFile(() => simulateClock(own.url, "2025-01-01T00:00:00Z"));
+const database = forFile(async () => connectDatabase({ url: own.url, connectionsMax: 10, timeoutMs: 15_000 }));
 let deps: Deps & { signal: Signal };
 const recorded = recordEvents();
 
-beforeAll(async () => {
-  own = await testDatabase();
-  clock = await simulateClock(own.url, "2025-01-01T00:00:00Z");
-  // A pool opened now has the simulated clock.
-  database = connectDatabase({ url: own.url, connectionsMax: 10, timeoutMs: 15_000 });
-});
-afterAll(async () => {
-  await Promise.all([database.close(), clock.stop()]);
-  await own.drop();
-});
 beforeEach(async () => {
   await database.sql`TRUNCATE atlasqueue.jobs, atlasqueue.idempotency_keys, atlasqueue.outbox, atlasqueue.schedules, atlasqueue.queue_changes`;
   recorded.events.length = 0;

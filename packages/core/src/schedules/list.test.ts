@@ -1,13 +1,12 @@
-import { testDatabase, type TestDatabase } from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { forFile, testDatabase } from "@atlasqueue/harness";
+import { beforeAll, expect, test } from "vitest";
 import { page_bytes_max } from "../memory-budget/bytes.ts";
 import { listSchedules } from "./list.ts";
 
 const tenant = "default";
 const count = 40;
-let own: TestDatabase;
+const own = forFile(testDatabase);
 beforeAll(async () => {
-  own = await testDatabase();
   // Half of them are stored compressed, and half as they are.
   await own.database.sql`
     INSERT INTO atlasqueue.schedules (tenant, name, cron, timezone, catch_up, job, created_at, updated_at)
@@ -16,7 +15,6 @@ beforeAll(async () => {
              ELSE (SELECT string_agg(md5(n::text || at::text), '') FROM generate_series(1, 7800) AS n) END)), now(), now()
     FROM generate_series(0, ${count - 1}::int) AS at`;
 });
-afterAll(() => own.drop());
 
 test("a page of schedules with large payloads is cut at its bytes, and goes on there", async () => {
   const seen: string[] = [];

@@ -1,19 +1,10 @@
-import { testDatabase, type TestDatabase } from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { createQueue, type Queue } from "../queue.ts";
+import { forFile, testDatabase } from "@atlasqueue/harness";
+import { expect, test } from "vitest";
+import { createQueue } from "../queue.ts";
 
-let own: TestDatabase;
-let queue: Queue;
-let other: Queue;
-beforeAll(async () => {
-  own = await testDatabase();
-  queue = createQueue({ databaseUrl: own.url });
-  other = createQueue({ databaseUrl: own.url, tenant: "acme" });
-});
-afterAll(async () => {
-  await Promise.all([queue.close(), other.close()]);
-  await own.drop();
-});
+const own = forFile(testDatabase);
+const queue = forFile(async () => createQueue({ databaseUrl: own.url }));
+const other = forFile(async () => createQueue({ databaseUrl: own.url, tenant: "acme" }));
 
 test("a queue in your own code sends signals to its tenant's jobs, and the first of a name counts", async () => {
   const { id } = await queue.submit({ type: "a" });

@@ -1,19 +1,15 @@
 import type { SubmitJobInput } from "@atlasqueue/contract";
-import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/harness";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { forFile, recordEvents, submission, testDatabase } from "@atlasqueue/harness";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { admitAll } from "../../test/advance.ts";
 import { connectDatabase, type Database } from "../database/connect.ts";
 import { createSubmitter, type Submitter } from "./submitter.ts";
 
 // Another session has locked a group that some of the requests want.
 
-let own: TestDatabase;
+const own = forFile(testDatabase);
 let database: Database;
 let submitter: Submitter;
-beforeAll(async () => {
-  own = await testDatabase();
-});
-afterAll(() => own.drop());
 const observe = recordEvents().observe;
 let drains = 0;
 const followUps = { submitted() {}, drain: async () => void (drains += 1) };

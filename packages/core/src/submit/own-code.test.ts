@@ -1,16 +1,8 @@
-import {
-  eventually,
-  ownServers,
-  recordEvents,
-  redisUrl,
-  testDatabase,
-  uniqueKeys,
-  type TestDatabase,
-} from "@atlasqueue/harness";
+import { eventually, forFile, ownServers, recordEvents, redisUrl, testDatabase, uniqueKeys } from "@atlasqueue/harness";
 import type { SubmitMiddleware } from "@atlasqueue/contract";
 import { drizzle } from "drizzle-orm/postgres-js";
 import postgres from "postgres";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { executeIn } from "../database/caller-transaction.ts";
 import { migrateDatabase } from "../database/migrate.ts";
 import type { Deps } from "../deps.ts";
@@ -23,13 +15,9 @@ import { memorySignal } from "../signal/memory/signal.ts";
 import { redisSignal } from "../signal/redis/signal.ts";
 import type { Signal } from "../signal/signal.ts";
 const main = { tenant: "default", queue: "default" };
-let own: TestDatabase;
+const own = forFile(testDatabase);
 let deps: Deps & { signal: Signal; followUps: FollowUps };
 
-beforeAll(async () => {
-  own = await testDatabase();
-});
-afterAll(() => own.drop());
 beforeEach(async () => {
   await own.database.sql`TRUNCATE atlasqueue.jobs, atlasqueue.idempotency_keys, atlasqueue.outbox`;
   const core = { database: own.database, observe: recordEvents().observe, signal: memorySignal() };

@@ -1,5 +1,5 @@
-import { eventually, recordEvents, submission, testDatabase, type TestDatabase, ownSignal } from "@atlasqueue/harness";
-import { afterAll, beforeAll, beforeEach, describe, expect, test, afterEach } from "vitest";
+import { eventually, forFile, ownSignal, recordEvents, submission, testDatabase } from "@atlasqueue/harness";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { connectDatabase } from "../database/connect.ts";
 import { DatabaseTimeoutError } from "../database/errors.ts";
 import type { Deps } from "../deps.ts";
@@ -11,13 +11,9 @@ import { createSubmitter } from "./submitter.ts";
 
 const options = { idempotency_ttl_seconds: 60 };
 const main = { tenant: "default", queue: "default" };
-let own: TestDatabase;
+const own = forFile(testDatabase);
 let deps: Deps & { signal: Signal; followUps: FollowUps };
 
-beforeAll(async () => {
-  own = await testDatabase();
-});
-afterAll(() => own.drop());
 afterEach(() => deps.signal.close());
 beforeEach(async () => {
   await own.database.sql`TRUNCATE atlasqueue.jobs, atlasqueue.idempotency_keys, atlasqueue.outbox`;

@@ -1,7 +1,7 @@
 import { limits } from "@atlasqueue/contract";
-import { recordEvents, testDatabase, type TestDatabase } from "@atlasqueue/harness";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { defaultTenant, type Deps } from "../deps.ts";
+import { forFile, testCore } from "@atlasqueue/harness";
+import { beforeAll, beforeEach, expect, test } from "vitest";
+import { defaultTenant } from "../deps.ts";
 import { hashToken } from "./token.ts";
 import { findTokens, noteTokenUse } from "./find.ts";
 import { listTokens } from "./rows.ts";
@@ -10,17 +10,12 @@ import { provisionTenant } from "./provision-tenant.ts";
 import { openSession } from "./session.ts";
 
 const tenant = defaultTenant;
-let store: TestDatabase;
-let deps: Deps;
-const told = recordEvents();
+const deps = forFile(testCore);
 beforeAll(async () => {
-  store = await testDatabase();
-  deps = { database: store.database, observe: told.observe };
-  await store.database.sql`INSERT INTO atlasqueue.tenants (tenant) VALUES ('other')`;
+  await deps.database.sql`INSERT INTO atlasqueue.tenants (tenant) VALUES ('other')`;
 });
-afterAll(() => store.drop());
 beforeEach(async () => {
-  await store.database.sql`DELETE FROM atlasqueue.tokens`;
+  await deps.database.sql`DELETE FROM atlasqueue.tokens`;
 });
 
 async function create(wish: Partial<TokenWish> = {}) {
@@ -30,7 +25,7 @@ async function create(wish: Partial<TokenWish> = {}) {
 }
 const find = async (token: string) => (await findTokens(deps, [hashToken(token)])).get(hashToken(token));
 const expire = (id: string) =>
-  store.database.sql`UPDATE atlasqueue.tokens SET expires_at = now() - interval '1 second' WHERE id = ${id}`;
+  deps.database.sql`UPDATE atlasqueue.tokens SET expires_at = now() - interval '1 second' WHERE id = ${id}`;
 
 test("a token is found by its hash, which is all that is stored of it", async () => {
   const name = 'a "name", {with} \\\\ signs';
@@ -39,10 +34,10 @@ test("a token is found by its hash, which is all that is stored of it", async ()
   expect(row).toMatchObject({ expires_at: null, last_used_at: null, created_at: expect.any(Date) });
   expect(await find(token)).toEqual({ id: row.id, name, tenant, scopes: ["work", "read"], expires_in_ms: null });
   expect(await find(token.toUpperCase())).toBeUndefined();
-  const [stored] = await store.database.sql`SELECT tokens::text AS text FROM atlasqueue.tokens`;
+  const [stored] = await deps.database.sql`SELECT tokens::text AS text FROM atlasqueue.tokens`;
   expect(stored?.text).toContain(hashToken(token));
   expect(stored?.text).not.toContain(token);
-  expect(told.events).toContainEqual({ event: "token_created", tenant, token_id: row.id });
+  expect(deps.events).toContainEqual({ event: "token_created", tenant, token_id: row.id });
 });
 
 test("an expired token is not found", async () => {
@@ -82,7 +77,7 @@ test("rotated again and again, a token leaves no rows behind but the last two", 
     if (rotated.kind !== "rotated") throw new Error(rotated.kind);
     id = rotated.row.id;
   }
-  expect(await store.database.sql`SELECT FROM atlasqueue.tokens`).toHaveLength(2);
+  expect(await deps.database.sql`SELECT FROM atlasqueue.tokens`).toHaveLength(2);
 });
 
 test("of five simultaneous rotations one wins and the others name the successor; once that is revoked, it can be rotated again", async () => {
@@ -169,7 +164,7 @@ test("another tenant's token, and one that is gone, can be neither rotated nor r
 });
 
 test("a tenant has as many valid tokens as its list shows; expired ones make room", async () => {
-  const { sql } = store.database;
+  const { sql } = deps.database;
   await sql`
     INSERT INTO atlasqueue.tokens (id, tenant, name, hash, hint, scopes)
     SELECT gen_random_uuid(), ${tenant}, 'many', decode(md5(n::text), 'hex'), 'aq_', '{read}'

@@ -1,8 +1,7 @@
 import { readTraceContext, type TraceContext } from "@atlasqueue/contract";
-import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { forFile, submission, testCore } from "@atlasqueue/harness";
+import { expect, test } from "vitest";
 import { executeIn } from "../database/caller-transaction.ts";
-import type { Deps } from "../deps.ts";
 import { cancel } from "../jobs/cancel.ts";
 import { findJob } from "../jobs/find.ts";
 import { retry } from "../jobs/retry.ts";
@@ -23,14 +22,7 @@ const one = context("1", "vendor=opaque");
 const other = context("2");
 const nowhere = { traceparent: null, tracestate: null };
 
-let own: TestDatabase;
-let deps: Deps;
-const recorded = recordEvents();
-beforeAll(async () => {
-  own = await testDatabase();
-  deps = { database: own.database, observe: recorded.observe };
-});
-afterAll(() => own.drop());
+const deps = forFile(testCore);
 
 const idOf = (outcome: EnqueueOutcome | InsideOutcome | undefined) =>
   outcome && "job" in outcome ? outcome.job.id : "";
@@ -46,7 +38,7 @@ test("a job carries the context of its submission, and is the same job when aske
   const [again] = await enqueue(deps, [{ ...asked, trace: other }], options);
   expect(again).toMatchObject({ kind: "replayed", job: { id: idOf(first), ...one } });
   expect(await stored(idOf(first))).toEqual(one);
-  expect(recorded.events).toContainEqual(
+  expect(deps.events).toContainEqual(
     expect.objectContaining({ event: "job_created", job_id: idOf(first), trace_id: "1".repeat(32) }),
   );
 });
@@ -79,7 +71,7 @@ test("a job that is replaced is traced to what replaced it", async () => {
 });
 
 test("one that came with its caller's transaction keeps its context when it is admitted", async () => {
-  const submitted = await own.database.sql.begin(async (tx) => {
+  const submitted = await deps.database.sql.begin(async (tx) => {
     const grouped = await submitInside(executeIn(tx), { ...submission({ group: "arrived" }), trace: one }, options);
     const plain = await submitInside(executeIn(tx), { ...submission(), trace: other }, options);
     return [idOf(grouped), idOf(plain)];
@@ -111,7 +103,7 @@ test("a schedule's jobs are traced to the request that stored it, the latest one
   const definition = { name: ref.name, cron: "* * * * *", timezone: "UTC", catch_up: "one" as const, job };
   await putSchedule(deps, "default", definition, one);
   await putSchedule(deps, "default", definition, other);
-  await own.database
+  await deps.database
     .sql`UPDATE atlasqueue.schedules SET next_at = now() - interval '1 minute' WHERE name = ${ref.name}`;
   const { made } = await fireSchedules(deps, await dueSchedules(deps, 10, []));
   expect(made).toMatchObject([{ kind: "created", job: other }]);

@@ -1,6 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
-import { steppingDatabase, testDatabase, type TestDatabase } from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { forFile, steppingDatabase, testDatabase } from "@atlasqueue/harness";
+import { beforeAll, expect, test } from "vitest";
 import { keptTables } from "../kept-tables.ts";
 import { moves } from "./moves/table.ts";
 import { worldMaker } from "./world.ts";
@@ -17,10 +17,9 @@ const excused: Readonly<Record<string, string>> = {
   "queues/pause-all.ts": "pauses each queue as the move of one queue does, before a program takes or fires anything",
 };
 
-let own: TestDatabase;
+const own = forFile(testDatabase);
 const sent: string[] = [];
 beforeAll(async () => {
-  own = await testDatabase();
   const scene = await worldMaker(own.database);
   for (const { run } of Object.values(moves)) {
     const world = await scene();
@@ -28,7 +27,6 @@ beforeAll(async () => {
     await run(world, { ...world.deps, database });
   }
 });
-afterAll(() => own.drop());
 
 /** The beginnings of the writes in a file, as far as they are the same in each statement it makes. */
 const writesIn = (text: string) => {

@@ -1,4 +1,4 @@
-import { testDatabase, type SimulatedClock, type TestDatabase } from "@atlasqueue/harness";
+import { forFile, testDatabase, type SimulatedClock } from "@atlasqueue/harness";
 import * as fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Database } from "../../src/database/connect.ts";
@@ -19,19 +19,15 @@ const runs = Number(process.env["MODEL_RUNS"] ?? 40);
 const ms_max = process.env["MODEL_RUNS"] ? 36_000_000 : 30_000;
 const commands_max = 400;
 
-let own: TestDatabase;
+const own = forFile(testDatabase);
 let database: Database;
 let clock: SimulatedClock;
 /** Ahead of the ids of all jobs, which are made by this process' own clock. */
 const start = Date.now() + 86_400_000;
-beforeAll(async () => {
-  own = await testDatabase();
-  ({ database, clock } = await connectUnderClock(own.url, new Date(start)));
-});
+beforeAll(async () => void ({ database, clock } = await connectUnderClock(own.url, new Date(start))));
 afterAll(async () => {
   await database.close();
   await clock.stop();
-  await own.drop();
 });
 
 async function run(commands: Iterable<Command>, engine = database): Promise<void> {

@@ -49,26 +49,22 @@ test.each([
   ["CREATE INDEX two_b ON two (a)", "INSERT INTO two VALUES (1)"],
   ["DROP INDEX two_a", "SELECT count(*) FROM two"],
   ["UPDATE two SET a = 2", "LOCK TABLE two IN SHARE MODE"],
-])(
-  "while %s waits for the end of a transaction, other statements on its table get through",
-  { tags: ["nightly"] },
-  async (change, stay) => {
-    let applying: Promise<void> | undefined;
-    await beside(stay, async () => {
-      applying = applyMissing(sql, [file(1, change)], { tell });
-      for (let round = 0; round < 2; round += 1) {
-        await eventually(async () => expect(await waiting()).toEqual([change]));
-        // Each stands behind it at first, and is answered although the stranger stays.
-        if (!stay.startsWith("LOCK")) await sql`INSERT INTO two VALUES (3)`;
-        expect((await sql`SELECT count(*)::int FROM two`).length).toBe(1);
-      }
-      await eventually(() => expect(told).toEqual([expect.stringMatching(/waits for a lock that others hold/)]));
-      expect(told[0]).toContain(change);
-    });
-    await applying;
-    expect(await applied()).toEqual(["1"]);
-  },
-);
+])("while %s waits for a transaction's end, others get to its table", { tags: ["nightly"] }, async (change, stay) => {
+  let applying: Promise<void> | undefined;
+  await beside(stay, async () => {
+    applying = applyMissing(sql, [file(1, change)], { tell });
+    for (let round = 0; round < 2; round += 1) {
+      await eventually(async () => expect(await waiting()).toEqual([change]));
+      // Each stands behind it at first, and is answered although the stranger stays.
+      if (!stay.startsWith("LOCK")) await sql`INSERT INTO two VALUES (3)`;
+      expect((await sql`SELECT count(*)::int FROM two`).length).toBe(1);
+    }
+    await eventually(() => expect(told).toEqual([expect.stringMatching(/waits for a lock that others hold/)]));
+    expect(told[0]).toContain(change);
+  });
+  await applying;
+  expect(await applied()).toEqual(["1"]);
+});
 
 test("what a file has locked is free again while it rests, and it begins anew", async () => {
   let applying: Promise<void> | undefined;
@@ -106,23 +102,19 @@ test("told to stop while it waits for a table, it ends and leaves nothing waitin
   expect((await sql`SELECT * FROM two`).columns.map(({ name }) => name)).toEqual(["a"]);
 });
 
-test(
-  "callers whose transactions come and go, some of them at any time, do not keep it from its table",
-  { tags: ["nightly"] },
-  async () => {
-    let over = false;
-    const callers = postgres(url, { max: 12, onnotice: () => {} });
-    onTestFinished(() => callers.end({ timeout: 0 }));
-    const calling = Array.from({ length: 12 }, async () => {
-      while (!over)
-        await callers.begin(async (tx) => {
-          await tx`INSERT INTO two VALUES (1)`;
-          await tx`SELECT pg_sleep(1.2)`;
-        });
-    });
-    await applyMissing(sql, [file(1, "CREATE INDEX two_b ON two (a)")], { tell });
-    over = true;
-    await Promise.all(calling);
-    expect(await applied()).toEqual(["1"]);
-  },
-);
+test("callers whose transactions come and go do not keep it from its table", { tags: ["nightly"] }, async () => {
+  let over = false;
+  const callers = postgres(url, { max: 12, onnotice: () => {} });
+  onTestFinished(() => callers.end({ timeout: 0 }));
+  const calling = Array.from({ length: 12 }, async () => {
+    while (!over)
+      await callers.begin(async (tx) => {
+        await tx`INSERT INTO two VALUES (1)`;
+        await tx`SELECT pg_sleep(1.2)`;
+      });
+  });
+  await applyMissing(sql, [file(1, "CREATE INDEX two_b ON two (a)")], { tell });
+  over = true;
+  await Promise.all(calling);
+  expect(await applied()).toEqual(["1"]);
+});

@@ -1,17 +1,16 @@
-import { createDatabase, eventually, ownServers, type Servers } from "@atlasqueue/harness";
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
+import { createDatabase, eventually, forFile, ownServers } from "@atlasqueue/harness";
+import { beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import postgres from "../driver.ts";
 import { applyMissing } from "./apply-missing.ts";
 
 // The migrations have a role of their own, which sees little of others.
 
-let servers: Servers;
+const servers = forFile(ownServers);
 let admin: postgres.Sql;
 let sql: postgres.Sql;
 let application: postgres.Sql;
 let url: (role?: string) => string;
 beforeAll(async () => {
-  servers = await ownServers();
   const first = postgres(servers.postgres.url, { max: 1, onnotice: () => {} });
   await first`ALTER SYSTEM SET autovacuum_naptime = '1s'`;
   await first`SELECT pg_reload_conf()`;
@@ -37,7 +36,6 @@ beforeEach(async () => {
   sql = open(2, "plain");
   application = open(1, "application");
 });
-afterAll(() => servers.stop());
 
 const file = (folderMillis: number, ...statements: string[]) => ({
   sql: statements,
@@ -47,23 +45,19 @@ const file = (folderMillis: number, ...statements: string[]) => ({
 const applied = async () =>
   (await sql`SELECT hash FROM atlasqueue.migrations ORDER BY created_at`).map(({ hash }) => hash);
 
-test(
-  "a migration does not wait for the end of an autovacuum, which gives way only to who has waited for a while",
-  { tags: ["slow"] },
-  async () => {
-    // As slow as it may be: it would take minutes.
-    await sql`CREATE TABLE large WITH (autovacuum_vacuum_cost_delay = 100, autovacuum_vacuum_cost_limit = 1,
+test("a migration does not wait for the end of an autovacuum, which gives way to it", { tags: ["slow"] }, async () => {
+  // As slow as it may be: it would take minutes.
+  await sql`CREATE TABLE large WITH (autovacuum_vacuum_cost_delay = 100, autovacuum_vacuum_cost_limit = 1,
     autovacuum_vacuum_threshold = 1, autovacuum_enabled = false) AS SELECT generate_series(1, 200000) AS a`;
-    await sql`DELETE FROM large WHERE a % 2 = 0`;
-    await sql`ALTER TABLE large SET (autovacuum_enabled = true)`;
-    await eventually(async () =>
-      expect(await admin`SELECT FROM pg_stat_progress_vacuum WHERE relid = 'large'::regclass`).toHaveLength(1),
-    );
-    const told: string[] = [];
-    await applyMissing(sql, [file(1, "ALTER TABLE large ADD COLUMN b int")], { tell: (line) => void told.push(line) });
-    expect(told).toEqual([]);
-  },
-);
+  await sql`DELETE FROM large WHERE a % 2 = 0`;
+  await sql`ALTER TABLE large SET (autovacuum_enabled = true)`;
+  await eventually(async () =>
+    expect(await admin`SELECT FROM pg_stat_progress_vacuum WHERE relid = 'large'::regclass`).toHaveLength(1),
+  );
+  const told: string[] = [];
+  await applyMissing(sql, [file(1, "ALTER TABLE large ADD COLUMN b int")], { tell: (line) => void told.push(line) });
+  expect(told).toEqual([]);
+});
 
 test("an application's account of its migrations beside ours is left alone, where we may not read it either", async () => {
   await admin`CREATE SCHEMA drizzle`;

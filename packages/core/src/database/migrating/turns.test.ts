@@ -29,33 +29,29 @@ const running = async (statement: string) =>
   sql<{ pid: number }[]>`
     SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND state = 'active' AND query = ${statement}`;
 
-test(
-  "the limits that a server sets to statements and transactions end neither a long file nor those that wait for it",
-  { tags: ["nightly"] },
-  async () => {
-    const [known] = await sql`SELECT FROM pg_settings WHERE name = 'transaction_timeout'`;
-    const limits = [
-      "idle_in_transaction_session_timeout",
-      "statement_timeout",
-      ...(known ? ["transaction_timeout"] : []),
-    ];
-    for (const limit of limits) await sql.unsafe(`ALTER DATABASE ${created.name} SET ${limit} = '4s'`);
-    // What was read before the turn came would be taken for the newest.
-    await sql.unsafe(`ALTER DATABASE ${created.name} SET default_transaction_isolation = 'serializable'`);
-    const files = [
-      file(1, "CREATE TABLE one AS SELECT name, setting FROM pg_settings WHERE name LIKE '%\\_timeout'"),
-      file(2, "CREATE TABLE two (a int)", "SELECT pg_sleep(5)"),
-      file(3, "CREATE TABLE three (a int)"),
-    ];
-    await Promise.all([1, 2, 3].map(() => applyMissing(connect(created.url), files)));
-    expect(await applied()).toEqual(["1", "2", "3"]);
-    const ours = await sql<
-      { name: string; setting: string }[]
-    >`SELECT * FROM one WHERE name = ANY(${limits}) ORDER BY name`;
-    // A transaction that rests is not idle for as long as it rests; one whose process stands still is.
-    expect(ours.map(({ setting }) => setting)).toEqual(["10000", "0", ...(known ? ["0"] : [])]);
-  },
-);
+test("a server's own limits of time end neither a long file nor its waiters", { tags: ["nightly"] }, async () => {
+  const [known] = await sql`SELECT FROM pg_settings WHERE name = 'transaction_timeout'`;
+  const limits = [
+    "idle_in_transaction_session_timeout",
+    "statement_timeout",
+    ...(known ? ["transaction_timeout"] : []),
+  ];
+  for (const limit of limits) await sql.unsafe(`ALTER DATABASE ${created.name} SET ${limit} = '4s'`);
+  // What was read before the turn came would be taken for the newest.
+  await sql.unsafe(`ALTER DATABASE ${created.name} SET default_transaction_isolation = 'serializable'`);
+  const files = [
+    file(1, "CREATE TABLE one AS SELECT name, setting FROM pg_settings WHERE name LIKE '%\\_timeout'"),
+    file(2, "CREATE TABLE two (a int)", "SELECT pg_sleep(5)"),
+    file(3, "CREATE TABLE three (a int)"),
+  ];
+  await Promise.all([1, 2, 3].map(() => applyMissing(connect(created.url), files)));
+  expect(await applied()).toEqual(["1", "2", "3"]);
+  const ours = await sql<
+    { name: string; setting: string }[]
+  >`SELECT * FROM one WHERE name = ANY(${limits}) ORDER BY name`;
+  // A transaction that rests is not idle for as long as it rests; one whose process stands still is.
+  expect(ours.map(({ setting }) => setting)).toEqual(["10000", "0", ...(known ? ["0"] : [])]);
+});
 
 test("what another one applied up to the moment of the turn is seen, the account itself included", async () => {
   const files = [file(1, "CREATE TABLE one (a int)")];
@@ -99,48 +95,40 @@ test("one that is killed leaves its file to another, whole", async () => {
   expect(await applied()).toEqual(["1", "2"]);
 });
 
-test(
-  "one that stands still in the middle of a file keeps it to itself for seconds only",
-  { tags: ["slow"] },
-  async () => {
-    const proxy = await tcpProxy(created.url);
-    onTestFinished(() => proxy.close());
-    const pause = "SELECT pg_sleep(0.5)";
-    const files = [file(1, "CREATE TABLE one (a int)", pause, "CREATE TABLE two (a int)")];
-    const frozen = applyMissing(connect(proxy.url), files).catch((error: unknown) => error);
-    await eventually(async () => expect(await running(pause)).toHaveLength(1));
-    proxy.blackhole();
-    await applyMissing(connect(created.url), files);
-    expect(await applied()).toEqual(["1"]);
-    proxy.reset();
-    expect(await frozen).toBeInstanceOf(Error);
-    expect(await applied()).toEqual(["1"]);
-  },
-);
+test("one that stands still in the middle of a file holds it for seconds only", { tags: ["slow"] }, async () => {
+  const proxy = await tcpProxy(created.url);
+  onTestFinished(() => proxy.close());
+  const pause = "SELECT pg_sleep(0.5)";
+  const files = [file(1, "CREATE TABLE one (a int)", pause, "CREATE TABLE two (a int)")];
+  const frozen = applyMissing(connect(proxy.url), files).catch((error: unknown) => error);
+  await eventually(async () => expect(await running(pause)).toHaveLength(1));
+  proxy.blackhole();
+  await applyMissing(connect(created.url), files);
+  expect(await applied()).toEqual(["1"]);
+  proxy.reset();
+  expect(await frozen).toBeInstanceOf(Error);
+  expect(await applied()).toEqual(["1"]);
+});
 
-test(
-  "one that stands still while it writes down what it did keeps its tables for seconds only",
-  { tags: ["nightly"] },
-  async () => {
-    await sql`CREATE TABLE one (a int)`;
-    const proxy = await tcpProxy(created.url);
-    onTestFinished(() => proxy.close());
-    const still = new Promise<void>((resolve) =>
-      proxy.splitQuestions((piece) => {
-        if (piece.includes("INSERT INTO atlasqueue.")) void proxy.freezeAfterQuestions(1).then(resolve);
-        return [piece];
-      }),
-    );
-    const files = [file(1, "ALTER TABLE one ADD COLUMN b int")];
-    const frozen = applyMissing(connect(proxy.url), files).catch((error: unknown) => error);
-    await still;
-    await eventually(() => sql.begin((tx) => tx`LOCK TABLE one IN ACCESS SHARE MODE NOWAIT`));
-    await applyMissing(connect(created.url), files);
-    expect(await applied()).toEqual(["1"]);
-    proxy.reset();
-    expect(await frozen).toBeInstanceOf(Error);
-  },
-);
+test("one that stands still while it notes what it did holds it for seconds", { tags: ["nightly"] }, async () => {
+  await sql`CREATE TABLE one (a int)`;
+  const proxy = await tcpProxy(created.url);
+  onTestFinished(() => proxy.close());
+  const still = new Promise<void>((resolve) =>
+    proxy.splitQuestions((piece) => {
+      if (piece.includes("INSERT INTO atlasqueue.")) void proxy.freezeAfterQuestions(1).then(resolve);
+      return [piece];
+    }),
+  );
+  const files = [file(1, "ALTER TABLE one ADD COLUMN b int")];
+  const frozen = applyMissing(connect(proxy.url), files).catch((error: unknown) => error);
+  await still;
+  await eventually(() => sql.begin((tx) => tx`LOCK TABLE one IN ACCESS SHARE MODE NOWAIT`));
+  await applyMissing(connect(created.url), files);
+  expect(await applied()).toEqual(["1"]);
+  proxy.reset();
+  expect(await frozen).toBeInstanceOf(Error);
+});
 
 test("with nothing to do it returns at once, whoever else migrates", async () => {
   await migrateDatabase(created.url);

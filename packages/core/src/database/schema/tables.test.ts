@@ -1,11 +1,11 @@
 import { recordEvents, submission, testDatabase, forFile } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { claim } from "../../lease/claim.ts";
-import { complete } from "../../settle/settle.ts";
 import { enqueue } from "../../submit/enqueue.ts";
 import { connectDatabase } from "../connect.ts";
 import { getTableColumns } from "../drizzle.ts";
 import { jobs } from "./jobs.ts";
+import { completeAll } from "../../../test/engine-harness.ts";
 
 const own = forFile(testDatabase);
 
@@ -60,10 +60,7 @@ test("an ordinary job of a batch is four row versions and five entries of indexe
   const ids = outcomes.map((outcome) => ("job" in outcome ? outcome.job.id : ""));
   const terms = { tenant: "default", queues: ["default"], worker_id: "w", lease_seconds: 30 };
   const leases = await claim(deps, ids, terms);
-  await complete(
-    deps,
-    leases.map((lease) => ({ lease, result: null })),
-  );
+  await completeAll(deps, leases);
   // For each job its key and three versions of its row; for the batch a claim and three rows of counts.
   expect((await written()) - before).toBe(4 * jobs + 4);
   // Two of its key, two of the job, and one of its claim; those of the batch, and the ends of pages.

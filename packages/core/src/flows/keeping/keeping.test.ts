@@ -146,31 +146,28 @@ const theirs = {
   "a step": { table: "job_state", column: "job_id" },
 };
 describe("while another transaction holds a row of one job", () => {
-  test.each(Object.entries(theirs))(
-    "%s: retention removes the others, and that one later",
-    async (_what, { table, column }) => {
-      const remove = removals["retention"] as (typeof removals)[string];
-      const { sql } = deps.database;
-      const { a, b, other } = await addFlow(deps, { a: {}, b: { after: ["a"] }, other: {} });
-      for (const id of [a, other]) await die(id);
-      // Dead as well, and with its edge, as one whose parent was removed has it.
-      await sql`UPDATE atlasqueue.jobs SET status = 'dead', dead_at = now(), finished_at = now(), group_seq = NULL, has_steps = true WHERE id = ${b}`;
-      await sql`UPDATE atlasqueue.flow_edges SET failed = true`;
-      await sql`INSERT INTO atlasqueue.job_attempts (tenant, job_id, attempt, outcome, finished_at) VALUES ('default', ${b}, 1, 'failed', now())`;
-      await sql`INSERT INTO atlasqueue.job_state (tenant, job_id, kind, name, value, at, attempt) VALUES ('default', ${b}, 'step', 's', '1', now(), 1)`;
-      await sql.begin(async (stranger) => {
-        await stranger`SELECT FROM ${stranger(`atlasqueue.${table}`)} WHERE ${stranger(column)} = ${b} FOR UPDATE`;
-        await expect(removals["a person"]?.(b)).rejects.toThrow("lock timeout");
-        for (const id of [b, other]) await remove(id);
-        expect(await Promise.all([b, other].map(status))).toEqual(["dead", undefined]);
-      });
-      for (const id of [b, other, a]) await remove(id);
-      expect(await Promise.all([a, b, other].map(status))).toEqual([undefined, undefined, undefined]);
-      expect((await forgetEmptyFlows(deps, firstFlow, 10)).flows).toBe(1);
-      for (const one of Object.values(theirs))
-        expect(await sql`SELECT FROM ${sql(`atlasqueue.${one.table}`)}`).toEqual([]);
-    },
-  );
+  test.each(Object.entries(theirs))("%s: retention removes it later than others", async (_what, { table, column }) => {
+    const remove = removals["retention"] as (typeof removals)[string];
+    const { sql } = deps.database;
+    const { a, b, other } = await addFlow(deps, { a: {}, b: { after: ["a"] }, other: {} });
+    for (const id of [a, other]) await die(id);
+    // Dead as well, and with its edge, as one whose parent was removed has it.
+    await sql`UPDATE atlasqueue.jobs SET status = 'dead', dead_at = now(), finished_at = now(), group_seq = NULL, has_steps = true WHERE id = ${b}`;
+    await sql`UPDATE atlasqueue.flow_edges SET failed = true`;
+    await sql`INSERT INTO atlasqueue.job_attempts (tenant, job_id, attempt, outcome, finished_at) VALUES ('default', ${b}, 1, 'failed', now())`;
+    await sql`INSERT INTO atlasqueue.job_state (tenant, job_id, kind, name, value, at, attempt) VALUES ('default', ${b}, 'step', 's', '1', now(), 1)`;
+    await sql.begin(async (stranger) => {
+      await stranger`SELECT FROM ${stranger(`atlasqueue.${table}`)} WHERE ${stranger(column)} = ${b} FOR UPDATE`;
+      await expect(removals["a person"]?.(b)).rejects.toThrow("lock timeout");
+      for (const id of [b, other]) await remove(id);
+      expect(await Promise.all([b, other].map(status))).toEqual(["dead", undefined]);
+    });
+    for (const id of [b, other, a]) await remove(id);
+    expect(await Promise.all([a, b, other].map(status))).toEqual([undefined, undefined, undefined]);
+    expect((await forgetEmptyFlows(deps, firstFlow, 10)).flows).toBe(1);
+    for (const one of Object.values(theirs))
+      expect(await sql`SELECT FROM ${sql(`atlasqueue.${one.table}`)}`).toEqual([]);
+  });
 });
 
 test("a flow that a stranger holds stays, and holds up no other", async () => {

@@ -1,5 +1,5 @@
-import { ownSignal, recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/harness";
-import { afterAll, beforeAll, beforeEach, afterEach, expect, test } from "vitest";
+import { forFile, ownSignal, recordEvents, submission, testDatabase } from "@atlasqueue/harness";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { retry } from "../../jobs/retry.ts";
 import { claim } from "../../lease/claim.ts";
 import { createLogger } from "../../observe/log.ts";
@@ -10,12 +10,8 @@ import { createDeadLetterCheck } from "./check-dead-letters.ts";
 
 const tenant = "default";
 const dead = { kind: "dead", reason: "not_retryable" } as const;
-let own: TestDatabase;
+const own = forFile(testDatabase);
 let deps: LoopDeps;
-beforeAll(async () => {
-  own = await testDatabase();
-});
-afterAll(() => own.drop());
 afterEach(() => deps.signal.close());
 beforeEach(async () => {
   await own.database

@@ -10,9 +10,7 @@ import type { Signal } from "../signal.ts";
 const cluster = forFile(() => redisCluster({ replicas: 1 }));
 
 const opened: Signal[] = [];
-afterEach(async () => {
-  await Promise.all(opened.splice(0).map((signal) => signal.close()));
-});
+afterEach(() => Promise.all(opened.splice(0).map((signal) => signal.close())));
 function open(keys: SignalKeys, url = cluster.url): Signal {
   const signal = redisSignal({ url, keys, timeoutMs: 1_000 });
   opened.push(signal);
@@ -92,42 +90,38 @@ test("a slot is moved under a waiting worker: it follows", async () => {
   expect(await waiting).not.toBeUndefined();
 });
 
-test(
-  "a lost shard: its queues are refused at once and the others go on, until its replica has taken over",
-  { tags: ["slow"] },
-  async () => {
-    const keys = newKeys();
-    const signal = open(keys);
-    await expectAllToWork(signal);
-    const groups = [...(await byServer(keys)).entries()];
-    const [lostPort, lost = []] = groups[0] ?? [];
-    const [, kept = []] = groups[1] ?? [];
-    const [mine, theirs] = [lost[0]?.of ?? main, kept[0]?.of ?? main];
-    const server = cluster.servers.find(({ port }) => port === lostPort);
-    const replicas = await eventually(async () => {
-      const all = String(await server?.ask.info("replication"));
-      if (!all.includes("connected_slaves:1")) throw new Error("no replica yet");
-      return all;
-    });
-    expect(replicas).toContain("role:master");
-    const waiting = signal.wait([mine], 60_000, never).catch((error: Error) => error.name);
-    server?.pause();
-    // Other shards have their answers as before, at each look.
-    let looks = 0;
-    const ended = waiting.then(() => true);
-    while (!(await Promise.race([ended, Promise.resolve(false)]))) {
-      await expectQueueToWork(signal, theirs);
-      looks += 1;
-    }
-    expect(looks).toBeGreaterThan(0);
-    expect(await waiting).toBe("SignalUnavailableError");
-    expect(["refusing", "up"]).toContain(signal.state());
-    await expectQueueToWork(signal, mine);
-    await expectAllToWork(signal);
-    server?.resume();
-    await expectAllToWork(signal);
-  },
-);
+test("a lost shard's queues are refused at once until its replica has taken over", { tags: ["slow"] }, async () => {
+  const keys = newKeys();
+  const signal = open(keys);
+  await expectAllToWork(signal);
+  const groups = [...(await byServer(keys)).entries()];
+  const [lostPort, lost = []] = groups[0] ?? [];
+  const [, kept = []] = groups[1] ?? [];
+  const [mine, theirs] = [lost[0]?.of ?? main, kept[0]?.of ?? main];
+  const server = cluster.servers.find(({ port }) => port === lostPort);
+  const replicas = await eventually(async () => {
+    const all = String(await server?.ask.info("replication"));
+    if (!all.includes("connected_slaves:1")) throw new Error("no replica yet");
+    return all;
+  });
+  expect(replicas).toContain("role:master");
+  const waiting = signal.wait([mine], 60_000, never).catch((error: Error) => error.name);
+  server?.pause();
+  // Other shards have their answers as before, at each look.
+  let looks = 0;
+  const ended = waiting.then(() => true);
+  while (!(await Promise.race([ended, Promise.resolve(false)]))) {
+    await expectQueueToWork(signal, theirs);
+    looks += 1;
+  }
+  expect(looks).toBeGreaterThan(0);
+  expect(await waiting).toBe("SignalUnavailableError");
+  expect(["refusing", "up"]).toContain(signal.state());
+  await expectQueueToWork(signal, mine);
+  await expectAllToWork(signal);
+  server?.resume();
+  await expectAllToWork(signal);
+});
 
 test("a shard that is gone for good: the state says so, and a wait that needs it is refused", async () => {
   const keys = newKeys();

@@ -94,27 +94,23 @@ test("a replica that becomes a master is used again", { tags: ["slow"] }, async 
   await expectAllToWork(signal);
 });
 
-test(
-  "a full Redis refuses waits too, so that waiting workers look into Postgres until there is room",
-  { tags: ["slow"] },
-  async () => {
-    const server = await startRedis();
-    const signal = open(server.url);
-    await expectAllToWork(signal);
-    await signal.push([job("before")]);
-    const waiting = signal.wait([{ tenant: "default", queue: "idle" }], 60_000, never).catch((error: Error) => error);
-    await server.ask.config("SET", "maxmemory", "1");
-    // Nothing pushes: the beat finds it.
-    expect(await waiting).toMatchObject({ message: expect.stringContaining("OOM") });
-    expect(signal.state()).toBe("refusing");
-    await expect(signal.check()).rejects.toThrow("Redis refuses writes: OOM");
-    await expect(signal.push([job("a")])).rejects.toMatchObject({ name: "SignalUnavailableError" });
-    // What is in it can still be read.
-    expect(await signal.take([main], 10)).toEqual(["before"]);
-    await server.ask.config("SET", "maxmemory", "0");
-    await expectAllToWork(signal);
-  },
-);
+test("a full Redis refuses waits too, so that waiting workers look into Postgres", { tags: ["slow"] }, async () => {
+  const server = await startRedis();
+  const signal = open(server.url);
+  await expectAllToWork(signal);
+  await signal.push([job("before")]);
+  const waiting = signal.wait([{ tenant: "default", queue: "idle" }], 60_000, never).catch((error: Error) => error);
+  await server.ask.config("SET", "maxmemory", "1");
+  // Nothing pushes: the beat finds it.
+  expect(await waiting).toMatchObject({ message: expect.stringContaining("OOM") });
+  expect(signal.state()).toBe("refusing");
+  await expect(signal.check()).rejects.toThrow("Redis refuses writes: OOM");
+  await expect(signal.push([job("a")])).rejects.toMatchObject({ name: "SignalUnavailableError" });
+  // What is in it can still be read.
+  expect(await signal.take([main], 10)).toEqual(["before"]);
+  await server.ask.config("SET", "maxmemory", "0");
+  await expectAllToWork(signal);
+});
 
 test("a key of another type under one of our names fails the calls for it, and no others, until it is deleted", async () => {
   const keys = newKeys();

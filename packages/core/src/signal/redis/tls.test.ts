@@ -1,11 +1,11 @@
 import {
-  minimalUser,
   certificateAuthority,
   eventually,
+  forFile,
+  minimalUser,
   redisCluster,
   sentinelSet,
   tlsRedis,
-  type TlsRedis,
 } from "@atlasqueue/harness";
 import { Redis } from "ioredis";
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test, vi } from "vitest";
@@ -16,21 +16,13 @@ import { dial, hangUp, type RedisTls } from "./dial.ts";
 import { redisSignal } from "./signal.ts";
 import type { Signal } from "../signal.ts";
 
-let redis: TlsRedis;
+const redis = forFile(tlsRedis);
 let ask: Redis;
-beforeAll(async () => {
-  redis = await tlsRedis();
-  ask = new Redis(redis.server.url);
-});
-afterAll(async () => {
-  ask.disconnect();
-  await redis.stop();
-});
+beforeAll(() => void (ask = new Redis(redis.server.url)));
+afterAll(() => void ask.disconnect());
 
 const opened: Signal[] = [];
-afterEach(async () => {
-  await Promise.all(opened.splice(0).map((signal) => signal.close()));
-});
+afterEach(() => Promise.all(opened.splice(0).map((signal) => signal.close())));
 function open(tls: RedisTls | undefined, login = ":the-same-for-all-of-them", host = "127.0.0.1"): Signal {
   const url = `rediss://${login}@${host}:${redis.tls_port}`;
   const signal = redisSignal({ url, tls, keys: newKeys(), timeoutMs: 2_000 });

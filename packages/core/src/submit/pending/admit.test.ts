@@ -1,6 +1,6 @@
-import { eventually, steppingDatabase, submission } from "@atlasqueue/harness";
+import { eventually, forFile, steppingDatabase, submission } from "@atlasqueue/harness";
 import type { TransactionSql } from "postgres";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { admitAll, handlersFor } from "../../../test/advance.ts";
 import { engineHarness } from "../../../test/engine-harness.ts";
 import { executeOn } from "../../database/statement.ts";
@@ -11,21 +11,15 @@ import { deleteFinished } from "../../jobs/delete.ts";
 import { retry } from "../../jobs/retry.ts";
 import { createDrainer } from "../../outbox/drainer.ts";
 import { drainPage } from "../../outbox/drain-page.ts";
-import { createQueue, type Queue, type QueueJob } from "../../queue.ts";
+import { createQueue, type QueueJob } from "../../queue.ts";
 import { draft } from "../drafts.ts";
 import { deferInsert } from "./defer-insert.ts";
 
 const { deps, url, die, read, statuses } = engineHarness();
 
-let queue: Queue;
+const queue = forFile(async () => createQueue({ databaseUrl: url() }));
 let followUps: FollowUps;
-beforeAll(() => {
-  queue = createQueue({ databaseUrl: url() });
-});
-afterAll(() => queue.close());
-beforeEach(() => {
-  followUps = createFollowUps(deps);
-});
+beforeEach(() => void (followUps = createFollowUps(deps)));
 afterEach(() => followUps.stop());
 
 const inside = (...jobs: QueueJob[]): Promise<string[]> =>
@@ -79,32 +73,29 @@ test("of transactions that overlapped, in the order in which they were submitted
   expect(await order()).toEqual([first, second, third]);
 });
 
-test.each(["statement", "commit"] as const)(
-  "two drainers, one of them stopped before its %s, keep a group's order",
-  async (step) => {
-    const ids = await inside(grouped, grouped, grouped);
-    const [other = ""] = await inside({ type: "noop", group: "other" });
-    let go = (): void => {};
-    const gone = new Promise<void>((resolve) => (go = resolve));
-    let admits = false;
-    let stopped = false;
-    const database = steppingDatabase(deps.database, async (kind, _n, text) => {
-      admits ||= text.includes("holders AS MATERIALIZED");
-      if (stopped || !admits || kind !== step) return;
-      stopped = true;
-      await gone;
-    });
-    const first = drainPage({ database }, handlersFor({ ...deps, database }), 1);
-    await eventually(() => expect(stopped).toBe(true));
-    await admitAll(deps);
-    expect(await statuses(...ids)).toEqual(["blocked", "blocked", "blocked"]);
-    expect(await statuses(other)).toEqual(["queued"]);
-    go();
-    await first;
-    await admitAll(deps);
-    expect(await order()).toEqual(ids);
-  },
-);
+test.each(["statement", "commit"] as const)("two drainers, one stopped before its %s, keep the order", async (step) => {
+  const ids = await inside(grouped, grouped, grouped);
+  const [other = ""] = await inside({ type: "noop", group: "other" });
+  let go = (): void => {};
+  const gone = new Promise<void>((resolve) => (go = resolve));
+  let admits = false;
+  let stopped = false;
+  const database = steppingDatabase(deps.database, async (kind, _n, text) => {
+    admits ||= text.includes("holders AS MATERIALIZED");
+    if (stopped || !admits || kind !== step) return;
+    stopped = true;
+    await gone;
+  });
+  const first = drainPage({ database }, handlersFor({ ...deps, database }), 1);
+  await eventually(() => expect(stopped).toBe(true));
+  await admitAll(deps);
+  expect(await statuses(...ids)).toEqual(["blocked", "blocked", "blocked"]);
+  expect(await statuses(other)).toEqual(["queued"]);
+  go();
+  await first;
+  await admitAll(deps);
+  expect(await order()).toEqual(ids);
+});
 
 test("a job submitted on its own to a group waits behind those that were committed before", async () => {
   const [first = "", second = ""] = await inside(grouped, grouped);

@@ -1,13 +1,13 @@
 import { fileURLToPath } from "node:url";
-import { recordEvents, spawnProcess, submission, testDatabase, type TestDatabase } from "@atlasqueue/harness";
+import { forFile, recordEvents, spawnProcess, submission, testDatabase } from "@atlasqueue/harness";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { admitAll } from "../../../test/advance.ts";
 import { waysToSubmit } from "../../../test/ways-to-submit.ts";
-import { connectDatabase, type Database } from "../../database/connect.ts";
+import { connectDatabase } from "../../database/connect.ts";
 import type { Deps } from "../../deps.ts";
 import { createFollowUps, type FollowUps } from "../../follow-ups.ts";
 import { findJob } from "../../jobs/find.ts";
-import { createQueue, type Queue, type QueueJob } from "../../queue.ts";
+import { createQueue, type QueueJob } from "../../queue.ts";
 import { memorySignal } from "../../signal/memory/signal.ts";
 import { createSubmitter, type Submitter } from "../submitter.ts";
 import { cancel } from "../../jobs/cancel.ts";
@@ -18,21 +18,18 @@ import { enqueueAll } from "../enqueue-all.ts";
 import { extendLeases } from "../../lease/extend.ts";
 import { recoverExpired } from "../../lease/recover.ts";
 import { retry } from "../../jobs/retry.ts";
+import { completeAll } from "../../../test/engine-harness.ts";
 
 const options = { idempotency_ttl_seconds: 60 };
 const claimer = { tenant: "default", queues: ["default"], worker_id: "w1", lease_seconds: 30 };
 
-let own: TestDatabase;
-let database: Database;
-let queue: Queue;
+const own = forFile(testDatabase);
+const database = forFile(async () => connectDatabase({ url: own.url, connectionsMax: 8, timeoutMs: 20_000 }));
+const queue = forFile(async () => createQueue({ databaseUrl: own.url }));
 let followUps: FollowUps;
 let deps: Deps & { followUps: FollowUps };
 let submitter: Submitter;
 beforeAll(async () => {
-  own = await testDatabase();
-  // Anything that waits for the open transaction fails the test by this deadline.
-  database = connectDatabase({ url: own.url, connectionsMax: 8, timeoutMs: 20_000 });
-  queue = createQueue({ databaseUrl: own.url });
   const plain = { database, observe: recordEvents().observe, signal: memorySignal() };
   followUps = createFollowUps(plain);
   deps = { ...plain, followUps };
@@ -41,9 +38,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await submitter.close();
   await followUps.stop();
-  await queue.close();
-  await database.close();
-  await own.drop();
 });
 beforeEach(
   () =>
@@ -139,10 +133,7 @@ test("ten run side by side while a transaction that replaces one of them stays o
     return answer;
   });
   await queue.announce(submitted);
-  const outcomes = await complete(
-    deps,
-    leases.map((lease) => ({ lease, result: null })),
-  );
+  const outcomes = await completeAll(deps, leases);
   expect(outcomes.map(({ kind }) => kind)).toEqual(ids.map(() => "applied"));
   for (const id of ids) expect(await read(id)).toMatchObject({ status: "succeeded", attempts: 1 });
   // What it asked for is done after all.
@@ -157,10 +148,7 @@ test("twenty other groups go on while a transaction adds to one and replaces a j
   const leases = await take(heads);
   const submitted = await own.database.sql.begin(async (tx) => {
     const answers = [await queue.submitIn(tx, held), await queue.submitIn(tx, { type: "noop", group: "g0" })];
-    const outcomes = await complete(
-      deps,
-      leases.map((lease) => ({ lease, result: null })),
-    );
+    const outcomes = await completeAll(deps, leases);
     const ready = outcomes.flatMap((one) => (one.kind === "applied" && one.ready) || []);
     expect(ready.map(({ id }) => id).toSorted()).toEqual(nexts.toSorted());
     return answers;

@@ -1,4 +1,4 @@
-import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/harness";
+import { forFile, recordEvents, submission, testDatabase } from "@atlasqueue/harness";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { advanceAndAdmit } from "../../../test/advance.ts";
 import { countDrift } from "../../counts/job-checks.ts";
@@ -10,21 +10,17 @@ import { cancel } from "../../jobs/cancel.ts";
 import { findJob } from "../../jobs/find.ts";
 import { claim } from "../../lease/claim.ts";
 import { createQueue, type Queue } from "../../queue.ts";
-import { complete } from "../../settle/settle.ts";
 import { memorySignal } from "../../signal/memory/signal.ts";
+import { completeAll } from "../../../test/engine-harness.ts";
 
-let own: TestDatabase;
+const own = forFile(testDatabase);
 let database: Database;
 let queue: Queue;
 beforeAll(async () => {
-  own = await testDatabase();
   ({ database } = own);
   queue = createQueue({ databaseUrl: own.url });
 });
-afterAll(async () => {
-  await queue.close();
-  await own.drop();
-});
+afterAll(() => queue.close());
 beforeEach(
   () =>
     database.sql`TRUNCATE atlasqueue.jobs, atlasqueue.outbox, atlasqueue.flows, atlasqueue.flow_jobs, atlasqueue.flow_edges, atlasqueue.queue_counts, atlasqueue.queue_changes`,
@@ -46,10 +42,7 @@ const succeed = async (...ids: string[]): Promise<void> => {
   const terms = { tenant: "default", queues: ["default"], worker_id: "w", lease_seconds: 30 };
   const leases = await claim(deps(), ids, terms);
   expect(leases).toHaveLength(ids.length);
-  await complete(
-    deps(),
-    leases.map((lease) => ({ lease, result: null })),
-  );
+  await completeAll(deps(), leases);
   await advanceAndAdmit(deps());
 };
 

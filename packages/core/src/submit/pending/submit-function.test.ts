@@ -1,5 +1,5 @@
-import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { forFile, recordEvents, submission, testDatabase } from "@atlasqueue/harness";
+import { beforeAll, expect, test } from "vitest";
 import { admitAll } from "../../../test/advance.ts";
 import { executeIn } from "../../database/caller-transaction.ts";
 import type { Database } from "../../database/connect.ts";
@@ -9,13 +9,9 @@ import { enqueue } from "../enqueue.ts";
 import { submitInside } from "./submit-inside.ts";
 
 const options = { idempotency_ttl_seconds: 60 };
-let own: TestDatabase;
+const own = forFile(testDatabase);
 let database: Database;
-beforeAll(async () => {
-  own = await testDatabase();
-  ({ database } = own);
-});
-afterAll(() => own.drop());
+beforeAll(() => void ({ database } = own));
 
 const deps = () => ({ database, observe: recordEvents().observe, signal: memorySignal() });
 const submit = async (type: string, payload: object = {}, asked: object = {}): Promise<string> => {

@@ -1,9 +1,8 @@
 import { firstId } from "../../ids.ts";
 import { connectDatabase } from "../../database/connect.ts";
 import type { SubmitJobInput } from "@atlasqueue/contract";
-import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/harness";
+import { forFile, submission, testCore } from "@atlasqueue/harness";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { Deps } from "../../deps.ts";
 import { createSubmitter, type Submitter } from "../submitter.ts";
 import { cancel } from "../../jobs/cancel.ts";
 import { claimReady } from "../../lease/claim.ts";
@@ -16,15 +15,12 @@ const options = { idempotency_ttl_seconds: 60 };
 const claimer = { tenant: "default", queues: ["default"], worker_id: "w1", lease_seconds: 30 };
 type Unique = NonNullable<SubmitJobInput["unique"]>;
 
-let own: TestDatabase;
-let deps: Deps;
+const deps = forFile(testCore);
 /** Two processes, as far as the database can tell: each has its own connections and group commit. */
 let submitters: Submitter[];
 let close: () => Promise<unknown>;
 beforeAll(async () => {
-  own = await testDatabase();
-  deps = { database: own.database, observe: recordEvents().observe };
-  const databases = [1, 2].map(() => connectDatabase({ url: own.url, connectionsMax: 5, timeoutMs: 15_000 }));
+  const databases = [1, 2].map(() => connectDatabase({ url: deps.url, connectionsMax: 5, timeoutMs: 15_000 }));
   submitters = databases.map((database) =>
     createSubmitter({ ...deps, database, followUps: { submitted() {}, async drain() {} } }, options),
   );
@@ -33,13 +29,10 @@ beforeAll(async () => {
     await Promise.all(databases.map((one) => one.close()));
   };
 });
-afterAll(async () => {
-  await close();
-  await own.drop();
-});
+afterAll(() => close());
 beforeEach(
   () =>
-    own.database
+    deps.database
       .sql`TRUNCATE atlasqueue.jobs, atlasqueue.claims, atlasqueue.job_attempts, atlasqueue.idempotency_keys, atlasqueue.queue_counts, atlasqueue.queue_changes`,
 );
 
@@ -50,7 +43,7 @@ const submit = (unique: Unique, request: Partial<SubmitJobInput> = {}): Promise<
 };
 const crowd = (unique: Unique) => Promise.all(Array.from({ length: 50 }, (_, n) => submit(unique, { payload: { n } })));
 const rows = () =>
-  own.database.sql<{ id: string; status: string; payload: { n: number } }[]>`SELECT * FROM atlasqueue.jobs`;
+  deps.database.sql<{ id: string; status: string; payload: { n: number } }[]>`SELECT * FROM atlasqueue.jobs`;
 const count = (outcomes: EnqueueOutcome[], kind: EnqueueOutcome["kind"]) =>
   outcomes.filter((one) => one.kind === kind).length;
 const idsOf = (outcomes: EnqueueOutcome[]) =>
@@ -82,7 +75,7 @@ describe.each([
 test("50 successive calls debounce: one job runs, after the last of them, with its content", async () => {
   for (let n = 0; n < 50; n += 1)
     await submit({ key: "k", on_conflict: "replace" }, { payload: { n }, delay_seconds: 10 });
-  const [row, ...more] = await own.database.sql`SELECT *, run_at - updated_at AS rest FROM atlasqueue.jobs`;
+  const [row, ...more] = await deps.database.sql`SELECT *, run_at - updated_at AS rest FROM atlasqueue.jobs`;
   expect(more).toEqual([]);
   expect(row).toMatchObject({ status: "scheduled", payload: { n: 49 }, rest: "00:00:10" });
 });
@@ -98,7 +91,7 @@ test.each(["return", "reject", "replace"] as const)(
     const attempts_max = on_conflict === "replace" ? 0 : 25;
     const watch = async () => {
       while (going) {
-        const found = await own.database.sql`
+        const found = await deps.database.sql`
           SELECT type, count(*)::int AS count FROM atlasqueue.jobs
           WHERE status NOT IN ('succeeded', 'dead', 'cancelled') AND attempts <= ${attempts_max}
           GROUP BY type HAVING count(*) > 1`;
@@ -121,7 +114,7 @@ test.each(["return", "reject", "replace"] as const)(
     };
     const disturb = async () => {
       while (going) {
-        const [one] = await own.database.sql`SELECT id FROM atlasqueue.jobs WHERE status = 'queued' LIMIT 1`;
+        const [one] = await deps.database.sql`SELECT id FROM atlasqueue.jobs WHERE status = 'queued' LIMIT 1`;
         if (one) await cancel(deps, "default", one["id"] as string);
         await prune(deps, { succeededHours: -1, deadHours: -1 }, firstId, 20);
       }
