@@ -17,9 +17,7 @@ const rows = (heading: string) =>
 
 const same = { ...checksOfJobs, ...checksOfWorkers, ...checksOfQueues };
 let facade: Awaited<ReturnType<typeof startFacade>>;
-beforeAll(async () => {
-  facade = await startFacade();
-});
+beforeAll(async () => void (facade = await startFacade()));
 afterAll(() => facade.stop());
 
 async function run(world: World, check: (world: World) => Promise<void>): Promise<void> {

@@ -52,26 +52,22 @@ const userOf = (pid: number) => Number(execFileSync("ps", ["-o", "uid=", "-p", S
 const argumentsOf = (pid: number) =>
   execFileSync("ps", ["-ww", "-o", "args=", "-p", String(pid)], { encoding: "utf8" });
 
-test(
-  "PostgreSQL lets no one in without the password, kept in a file only its user can read",
-  { tags: ["nightly"] },
-  async () => {
-    const server = await start(join(openFolder(), "postgres"));
-    const { password } = new URL(server.url);
-    expect(password).toMatch(/^[\w-]{32}$/);
-    for (const wrong of ["", "postgres"])
-      await expect(ask(withPassword(server.url, wrong), "select 1")).rejects.toThrow(/password/);
-    expect(await ask(server.url, "select left(rolpassword, 13) as kept from pg_authid where rolcanlogin")).toEqual([
-      { kept: "SCRAM-SHA-256" },
-    ]);
-    expect(readFileSync(server.urlFile, "utf8").trim()).toBe(server.url);
-    for (const file of [server.urlFile, join(server.dataDir, "atlasqueue.password")]) {
-      expect(statSync(file).mode & 0o777).toBe(0o600);
-      expect(statSync(file).uid).toBe(userOf(server.pid));
-    }
-    expect(argumentsOf(server.pid)).not.toContain(password);
-  },
-);
+test("PostgreSQL wants the password, kept in a file only its user can read", { tags: ["nightly"] }, async () => {
+  const server = await start(join(openFolder(), "postgres"));
+  const { password } = new URL(server.url);
+  expect(password).toMatch(/^[\w-]{32}$/);
+  for (const wrong of ["", "postgres"])
+    await expect(ask(withPassword(server.url, wrong), "select 1")).rejects.toThrow(/password/);
+  expect(await ask(server.url, "select left(rolpassword, 13) as kept from pg_authid where rolcanlogin")).toEqual([
+    { kept: "SCRAM-SHA-256" },
+  ]);
+  expect(readFileSync(server.urlFile, "utf8").trim()).toBe(server.url);
+  for (const file of [server.urlFile, join(server.dataDir, "atlasqueue.password")]) {
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(statSync(file).uid).toBe(userOf(server.pid));
+  }
+  expect(argumentsOf(server.pid)).not.toContain(password);
+});
 
 test("Redis lets no one in without the password, which is not among its arguments, and never runs as root", async () => {
   for (const server of [await redisIn(join(openFolder(), "redis")), await startRedis()]) {
@@ -112,69 +108,61 @@ test("a password file that does not match the data says how to fix it", { tags: 
   expect(await ask((await start(dataDir)).url, "select 1 as one")).toEqual([{ one: 1 }]);
 });
 
-test(
-  "links and FIFOs planted in a data folder lead to no write outside it, and block nothing",
-  { tags: ["nightly"] },
-  async () => {
-    const folder = openFolder();
-    const [dataDir, dir] = [join(folder, "postgres"), join(folder, "redis")];
-    const first = [await start(dataDir), await redisIn(dir)];
-    await Promise.all(first.map((server) => server.stop()));
-    // As root that could be any file on the machine.
-    const target = join(closedFolder(), "target");
-    writeFileSync(target, "untouched");
-    const names = ["owner", "url", "url.new", `owner.${process.pid}`, `owner.stale.${process.pid}`];
-    const files = names.flatMap((name) => [dataDir, dir].map((place) => join(place, `atlasqueue.${name}`)));
-    files.push(join(dir, "redis.pid"));
-    const postmaster = join(dataDir, "postmaster.pid");
-    const users = first.map((_, at) => statSync(at === 0 ? dataDir : dir));
+test("links and FIFOs planted in a data folder lead to no write outside it", { tags: ["nightly"] }, async () => {
+  const folder = openFolder();
+  const [dataDir, dir] = [join(folder, "postgres"), join(folder, "redis")];
+  const first = [await start(dataDir), await redisIn(dir)];
+  await Promise.all(first.map((server) => server.stop()));
+  // As root that could be any file on the machine.
+  const target = join(closedFolder(), "target");
+  writeFileSync(target, "untouched");
+  const names = ["owner", "url", "url.new", `owner.${process.pid}`, `owner.stale.${process.pid}`];
+  const files = names.flatMap((name) => [dataDir, dir].map((place) => join(place, `atlasqueue.${name}`)));
+  files.push(join(dir, "redis.pid"));
+  const postmaster = join(dataDir, "postmaster.pid");
+  const users = first.map((_, at) => statSync(at === 0 ? dataDir : dir));
 
-    for (const plant of ["link", "fifo"]) {
-      for (const file of files) {
-        rmSync(file, { force: true });
-        if (plant === "link") symlinkSync(target, file);
-        else execFileSync("sh", ["-c", 'mkfifo "$1"', "sh", file]);
-      }
-      const servers = [await start(dataDir), await redisIn(dir)];
-      await Promise.all(servers.map((server) => server.stop()));
-      expect(readFileSync(target, "utf8")).toBe("untouched");
+  for (const plant of ["link", "fifo"]) {
+    for (const file of files) {
+      rmSync(file, { force: true });
+      if (plant === "link") symlinkSync(target, file);
+      else execFileSync("sh", ["-c", 'mkfifo "$1"', "sh", file]);
     }
-    expect([dataDir, dir].map((place) => statSync(place).uid)).toEqual(users.map(({ uid }) => uid));
-    if (isRoot) expect(statSync(target).uid).toBe(0);
-
-    // PostgreSQL's own file: if its user may not write it, the server does not start.
-    symlinkSync(target, postmaster);
-    await expect(start(dataDir).then((server) => server.stop())).rejects.toThrow(/postmaster\.pid/);
+    const servers = [await start(dataDir), await redisIn(dir)];
+    await Promise.all(servers.map((server) => server.stop()));
     expect(readFileSync(target, "utf8")).toBe("untouched");
-  },
-);
+  }
+  expect([dataDir, dir].map((place) => statSync(place).uid)).toEqual(users.map(({ uid }) => uid));
+  if (isRoot) expect(statSync(target).uid).toBe(0);
 
-test(
-  "in a user's own folder root starts the servers as that user, and does not give away what others could have put there",
-  { tags: ["nightly"] },
-  async () => {
-    const folder = openFolder();
-    if (isRoot) chownSync(folder, nobody, nobody);
-    const server = await start(join(folder, "clone", ".atlasqueue", "postgres"));
-    const redis = await redisIn(join(folder, "clone", ".atlasqueue", "redis"));
-    const expected = isRoot ? nobody : process.getuid?.();
-    expect([userOf(server.pid), userOf(redis.pid), statSync(join(folder, "clone")).uid]).toEqual([
-      expected,
-      expected,
-      expected,
-    ]);
+  // PostgreSQL's own file: if its user may not write it, the server does not start.
+  symlinkSync(target, postmaster);
+  await expect(start(dataDir).then((server) => server.stop())).rejects.toThrow(/postmaster\.pid/);
+  expect(readFileSync(target, "utf8")).toBe("untouched");
+});
 
-    const loose = openFolder();
-    mkdirSync(join(loose, "redis"));
-    writeFileSync(join(loose, "redis", "dump.rdb"), "");
-    chmodSync(join(loose, "redis"), 0o777);
-    if (isRoot) {
-      await expect(startRedis({ dir: join(loose, "redis") })).rejects.toThrow("others may write there");
-      const stolen = join(folder, basename(loose));
-      symlinkSync(loose, stolen);
-      execFileSync("chown", ["-h", String(nobody), stolen]);
-      await expect(startRedis({ dir: stolen })).rejects.toThrow("is a link that the user with id 65534 made");
-    }
-    expect(statSync(join(loose, "redis", "dump.rdb")).uid).toBe(process.getuid?.());
-  },
-);
+test("in a user's own folder root starts the servers as that user", { tags: ["nightly"] }, async () => {
+  const folder = openFolder();
+  if (isRoot) chownSync(folder, nobody, nobody);
+  const server = await start(join(folder, "clone", ".atlasqueue", "postgres"));
+  const redis = await redisIn(join(folder, "clone", ".atlasqueue", "redis"));
+  const expected = isRoot ? nobody : process.getuid?.();
+  expect([userOf(server.pid), userOf(redis.pid), statSync(join(folder, "clone")).uid]).toEqual([
+    expected,
+    expected,
+    expected,
+  ]);
+
+  const loose = openFolder();
+  mkdirSync(join(loose, "redis"));
+  writeFileSync(join(loose, "redis", "dump.rdb"), "");
+  chmodSync(join(loose, "redis"), 0o777);
+  if (isRoot) {
+    await expect(startRedis({ dir: join(loose, "redis") })).rejects.toThrow("others may write there");
+    const stolen = join(folder, basename(loose));
+    symlinkSync(loose, stolen);
+    execFileSync("chown", ["-h", String(nobody), stolen]);
+    await expect(startRedis({ dir: stolen })).rejects.toThrow("is a link that the user with id 65534 made");
+  }
+  expect(statSync(join(loose, "redis", "dump.rdb")).uid).toBe(process.getuid?.());
+});

@@ -1,7 +1,8 @@
+import { forFile } from "@atlasqueue/harness";
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { z } from "zod";
-import { testApi, type TestApi } from "./test-api.ts";
+import { clientOf, testApi } from "./test-api.ts";
 import {
   createClient,
   defineJob,
@@ -14,17 +15,11 @@ import {
   TimeoutError,
   TooLargeError,
   ValidationError,
-  type Client,
   type Held,
 } from "@atlasqueue/client";
 
-let api: TestApi;
-let client: Client;
-beforeAll(async () => {
-  api = await testApi();
-  client = createClient({ url: api.url });
-});
-afterAll(() => api.close());
+const api = forFile(testApi);
+const client = clientOf(api);
 
 const sendEmail = defineJob("email.send", z.object({ to: z.email(), tries: z.coerce.number().default(1) }));
 const failed = async (call: Promise<unknown>): Promise<unknown> => call.then(() => undefined).catch((error) => error);

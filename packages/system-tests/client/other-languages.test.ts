@@ -1,23 +1,18 @@
+import { forFile } from "@atlasqueue/harness";
 import { execFile, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { testApi, type TestApi } from "./test-api.ts";
+import { afterAll, expect, test } from "vitest";
+import { testApi } from "./test-api.ts";
 
 const pages = new URL("../../../apps/docs/pages/clients/", import.meta.url);
 const run = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), "atlasqueue-languages-"));
 
-let api: TestApi;
-beforeAll(async () => {
-  api = await testApi();
-});
-afterAll(async () => {
-  await api.close();
-  rmSync(folder, { recursive: true });
-});
+const api = forFile(testApi);
+afterAll(() => void rmSync(folder, { recursive: true }));
 
 /** Runs a page's one block for a language as written, except for the port. */
 async function runBlock(page: string, language: string, command: string[], file: string): Promise<string> {

@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { testApi, type TestApi } from "./test-api.ts";
-import { createClient, NotFoundError, ValidationError, type Client } from "@atlasqueue/client";
+import { forFile } from "@atlasqueue/harness";
+import { expect, test } from "vitest";
+import { clientOf, testApi } from "./test-api.ts";
+import { NotFoundError, ValidationError } from "@atlasqueue/client";
 
-let api: TestApi;
-let client: Client;
-beforeAll(async () => {
-  api = await testApi();
-  client = createClient({ url: api.url });
-});
-afterAll(() => api.close());
+const api = forFile(testApi);
+const client = clientOf(api);
 
 const failed = async (call: Promise<unknown>): Promise<unknown> => call.then(() => undefined).catch((error) => error);
 const all = async <T>(items: AsyncIterable<T>): Promise<T[]> => {

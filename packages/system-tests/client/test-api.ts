@@ -1,5 +1,24 @@
+import {
+  createClient,
+  type Client,
+  type ClientOptions,
+  type Handler,
+  type HandlerFunction,
+  type JsonObject,
+  type WorkOptions,
+} from "@atlasqueue/client";
 import { readApiConfig, startApi, type RunningApi } from "@atlasqueue/api";
-import { redisUrl, tcpProxy, testDatabase, uniqueKeys, type TcpProxy, type TestDatabase } from "@atlasqueue/harness";
+import {
+  forFile,
+  redisUrl,
+  tcpProxy,
+  testDatabase,
+  uniqueKeys,
+  type TcpProxy,
+  type TestDatabase,
+} from "@atlasqueue/harness";
+import { onTestFinished } from "vitest";
+import { recorder } from "./recorder.ts";
 
 export type TestApi = {
   readonly url: string;
@@ -51,3 +70,18 @@ export async function testApi(settings: Record<string, string> = {}): Promise<Te
     },
   };
 }
+
+/** A client of an API that a file's tests share. */
+export const clientOf = (api: TestApi, options: Omit<ClientOptions, "url"> = {}): Client =>
+  forFile(async () => ({ ...createClient({ ...options, url: api.url }), close: () => {} }));
+
+/** Starts remote workers for one test each, and returns what they report. */
+export const workersOf =
+  (client: Client, always: WorkOptions = {}) =>
+  (queue: string | Record<string, number>, handlers: Handlers, options: WorkOptions = {}) => {
+    const told = recorder();
+    const worker = client.work(queue, handlers, { observe: told.observe, ...always, ...options });
+    onTestFinished(() => worker.stop({ deadlineMs: 0 }));
+    return { worker, ...told };
+  };
+type Handlers = HandlerFunction<JsonObject> | Handler | readonly Handler[];

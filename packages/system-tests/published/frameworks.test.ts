@@ -76,19 +76,16 @@ const bundled = {
     createQueue({ databaseUrl: "postgres://127.0.0.1:1/none" }).close().then(() => console.log("closed"));`,
 };
 
-test.each(["cjs", "esm"])(
-  "esbuild makes %s of a program: the client within it, the others external",
-  async (format) => {
-    const run = async (name: keyof typeof bundled, folder: string, ...options: string[]) => {
-      writeFileSync(join(project.folder, `${name}.js`), bundled[name]);
-      const file = join(folder, `${name}.${format === "cjs" ? "cjs" : "mjs"}`);
-      const args = ["esbuild", `${name}.js`, "--bundle", "--platform=node", `--format=${format}`, `--outfile=${file}`];
-      await succeed("npx", [...args, ...options], { cwd: project.folder, path });
-      return (await succeed("node", [file], { cwd: folder, path })).stdout;
-    };
-    const elsewhere = mkdtempSync(join(tmpdir(), "atlasqueue-bundle-"));
-    onTestFinished(() => rmSync(elsewhere, { recursive: true }));
-    expect(await run("client", elsewhere)).toBe("NetworkError\n");
-    expect(await run("queue", project.folder, "--external:@atlasqueue/*")).toBe("closed\n");
-  },
-);
+test.each(["cjs", "esm"])("esbuild makes %s of a program: the client inside, the others external", async (format) => {
+  const run = async (name: keyof typeof bundled, folder: string, ...options: string[]) => {
+    writeFileSync(join(project.folder, `${name}.js`), bundled[name]);
+    const file = join(folder, `${name}.${format === "cjs" ? "cjs" : "mjs"}`);
+    const args = ["esbuild", `${name}.js`, "--bundle", "--platform=node", `--format=${format}`, `--outfile=${file}`];
+    await succeed("npx", [...args, ...options], { cwd: project.folder, path });
+    return (await succeed("node", [file], { cwd: folder, path })).stdout;
+  };
+  const elsewhere = mkdtempSync(join(tmpdir(), "atlasqueue-bundle-"));
+  onTestFinished(() => rmSync(elsewhere, { recursive: true }));
+  expect(await run("client", elsewhere)).toBe("NetworkError\n");
+  expect(await run("queue", project.folder, "--external:@atlasqueue/*")).toBe("closed\n");
+});

@@ -93,12 +93,9 @@ const compile = (version: string, config: string, ...options: string[]) =>
     { cwd: project.folder },
   );
 
-test.each(typescripts)(
-  "the READMEs' examples compile with TypeScript %s, strict, as %s",
-  async (version, resolution) => {
-    await compile(version, resolution, "--noEmit");
-  },
-);
+test.each(typescripts)("READMEs' examples compile with TypeScript %s, strict, as %s", async (version, resolution) => {
+  await compile(version, resolution, "--noEmit");
+});
 
 test("the declarations programs submit with compile on their own", async () => {
   await compile("7", "declarations");

@@ -1,16 +1,11 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { eventually, inTime } from "@atlasqueue/harness";
-import { startSystem, type Api, type System } from "./system.ts";
+import { expect, test } from "vitest";
+import { eventually, forFile, inTime } from "@atlasqueue/harness";
+import { startSystem, type Api } from "./system.ts";
 
 const lease_seconds = 1;
 const env = { WORKER_LEASE_SECONDS: String(lease_seconds) };
-let system: System;
+const system = forFile(startSystem);
 let api: Api;
-
-beforeAll(async () => {
-  system = await startSystem();
-});
-afterAll(() => system.stop());
 
 test("a worker killed in mid-handler: its job succeeds on another within the lease and two seconds", async () => {
   api = await system.startApi();

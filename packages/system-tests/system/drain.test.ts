@@ -7,19 +7,15 @@ const system = forFile(startSystem);
 /** A job whose handler has not begun goes back as soon as its worker is told to end. */
 const handlerStart = (id: string) => new RegExp(`"event":"handler_start".*${id}`);
 
-test(
-  "SIGTERM with three jobs of five seconds running: they finish, and the worker exits with 0",
-  { tags: ["slow"] },
-  async () => {
-    const api = await system.startApi();
-    const worker = await system.startWorker();
-    const ids = await Promise.all([1, 2, 3].map(() => api.create({ type: "demo.sleep", payload: { ms: 5_000 } })));
-    for (const id of ids) await worker.waitForLine(handlerStart(id));
-    worker.kill("SIGTERM");
-    expect(await worker.waitForExit(20_000)).toMatchObject({ code: 0 });
-    for (const id of ids) expect(await api.read(id)).toMatchObject({ status: "succeeded", attempts: 1 });
-  },
-);
+test("SIGTERM with three jobs of five seconds running: they finish, and it ends", { tags: ["slow"] }, async () => {
+  const api = await system.startApi();
+  const worker = await system.startWorker();
+  const ids = await Promise.all([1, 2, 3].map(() => api.create({ type: "demo.sleep", payload: { ms: 5_000 } })));
+  for (const id of ids) await worker.waitForLine(handlerStart(id));
+  worker.kill("SIGTERM");
+  expect(await worker.waitForExit(20_000)).toMatchObject({ code: 0 });
+  for (const id of ids) expect(await api.read(id)).toMatchObject({ status: "succeeded", attempts: 1 });
+});
 
 test("SIGTERM with jobs of a minute and a deadline of two seconds: they go back, no attempt spent", async () => {
   const api = await system.startApi();

@@ -1,9 +1,9 @@
 // @module-tag slow
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { eventually } from "@atlasqueue/harness";
+import { beforeAll, beforeEach, expect, test } from "vitest";
+import { eventually, forFile } from "@atlasqueue/harness";
 import { chance } from "@atlasqueue/harness/servers";
-import { inParallel, startSystem, type Api, type System } from "./system.ts";
+import { inParallel, startSystem, type Api } from "./system.ts";
 
 /** To run more by hand: `GROUP_SEEDS=20 pnpm test:slow packages/system-tests/system/groups.test.ts`. */
 const seeds = Number(process.env["GROUP_SEEDS"] ?? 1);
@@ -16,16 +16,14 @@ const kills = 3;
 /** There are more runs than this: failed ones are repeated. */
 const total = queues.length * groups.length * producers * jobs_per_producer_and_group;
 
-let system: System;
+const system = forFile(startSystem);
 let api: Api;
 beforeAll(async () => {
-  system = await startSystem();
   await system.sql`CREATE TABLE counters (counter text PRIMARY KEY, n int NOT NULL)`;
   await system.sql`
     CREATE TABLE runs (id bigserial PRIMARY KEY, counter text, job_id uuid, attempt int, started_at timestamptz,
                        ended_at timestamptz, counted boolean)`;
 });
-afterAll(() => system.stop());
 beforeEach(async () => {
   await system.sql`TRUNCATE counters, runs, atlasqueue.jobs`;
 });

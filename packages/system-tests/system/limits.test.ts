@@ -1,22 +1,20 @@
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { eventually } from "@atlasqueue/harness";
-import { inParallel, startSystem, type System } from "./system.ts";
+import { beforeAll, expect, test } from "vitest";
+import { eventually, forFile } from "@atlasqueue/harness";
+import { inParallel, startSystem } from "./system.ts";
 
 const limit = 7;
 const jobs = 300;
 const processes = 4;
 const kills = 3;
 
-let system: System;
+const system = forFile(startSystem);
 beforeAll(async () => {
-  system = await startSystem();
   await system.sql`CREATE TABLE counters (counter text PRIMARY KEY, n int NOT NULL)`;
   await system.sql`
     CREATE TABLE runs (id bigserial PRIMARY KEY, counter text, job_id uuid, attempt int, started_at timestamptz,
                        ended_at timestamptz, counted boolean)`;
 });
-afterAll(() => system.stop());
 
 const startWorker = () =>
   system.startWorker({

@@ -1,19 +1,17 @@
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { beforeAll, expect, onTestFinished, test } from "vitest";
 import { createClient, type Client } from "@atlasqueue/client";
-import { eventually, tcpProxy } from "@atlasqueue/harness";
-import { startSystem, type Api, type System } from "./system.ts";
+import { eventually, forFile, tcpProxy } from "@atlasqueue/harness";
+import { startSystem, type Api } from "./system.ts";
 
-let system: System;
+const system = forFile(startSystem);
 let api: Api;
 let direct: Client;
 beforeAll(async () => {
-  system = await startSystem();
   api = await system.startApi({ LOG_LEVEL: "error" });
   direct = createClient({ url: api.url });
   // It sweeps. Without it no lease would end.
   await system.startWorker({ LOG_LEVEL: "error", WORKER_QUEUES: "local" });
 });
-afterAll(() => system.stop());
 
 const lease_seconds = 3;
 

@@ -5,9 +5,9 @@ import { connectDatabase } from "@atlasqueue/core";
 import { countDrift } from "@atlasqueue/core/internal/tools";
 import postgres from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { eventually, type SpawnedProcess } from "@atlasqueue/harness";
+import { eventually, forFile, type SpawnedProcess } from "@atlasqueue/harness";
 import { between, chance, oneOf, shuffled } from "@atlasqueue/harness/servers";
-import { startSystem, type Api, type System } from "./system.ts";
+import { startSystem, type Api } from "./system.ts";
 
 /** `PARKED_SEEDS=1,2,3` runs these. */
 const seeds = (process.env["PARKED_SEEDS"] ?? "1").split(",").map(Number);
@@ -22,10 +22,9 @@ const env = {
   LOG_LEVEL: "WARNING",
 };
 
-let system: System;
+const system = forFile(startSystem);
 let sql: postgres.Sql;
 beforeAll(async () => {
-  system = await startSystem();
   sql = postgres(system.servers.postgres.url, { max: 2, fetch_types: false, onnotice: () => {}, backoff: () => 0.1 });
   await sql.unsafe(`
     CREATE TABLE step_runs (id bigserial PRIMARY KEY, job_id uuid, step text);
@@ -40,10 +39,7 @@ beforeAll(async () => {
   await sql.unsafe("ALTER SYSTEM SET wal_writer_delay = '10s'");
   await sql`SELECT pg_reload_conf()`;
 });
-afterAll(async () => {
-  await sql.end({ timeout: 1 });
-  await system.stop();
-});
+afterAll(() => sql.end({ timeout: 1 }));
 
 type Told = { outcome: string; changed: number };
 type World = { queue: string; apis: Api[]; workers: SpawnedProcess[]; ids: string[] };

@@ -1,23 +1,20 @@
 // @module-tag slow
+import { forFile } from "@atlasqueue/harness";
 import { once } from "node:events";
 import { request } from "node:http";
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startNginx, type Nginx } from "./nginx.ts";
-import { startSystem, type Api, type System } from "./system.ts";
+import { startSystem, type Api } from "./system.ts";
 
-let system: System;
+const system = forFile(startSystem);
 let api: Api;
 let nginx: Nginx;
 beforeAll(async () => {
-  system = await startSystem();
   api = await system.startApi({ TRUSTED_PROXIES: "127.0.0.1" });
   nginx = await startNginx(new URL(api.url).host);
 });
-afterAll(async () => {
-  await nginx.stop();
-  await system.stop();
-});
+afterAll(() => nginx.stop());
 
 const post = (path: string, body: string, headers: Record<string, string> = {}) =>
   fetch(`${nginx.url}${path}`, {

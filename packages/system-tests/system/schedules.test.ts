@@ -1,19 +1,11 @@
 // @module-tag slow
 import type { Schedule } from "@atlasqueue/contract";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { eventually, simulateClock, type SimulatedClock } from "@atlasqueue/harness";
-import { startSystem, type Api, type System } from "./system.ts";
+import { expect, test } from "vitest";
+import { eventually, forFile, simulateClock } from "@atlasqueue/harness";
+import { startSystem, type Api } from "./system.ts";
 
-let system: System;
-let clock: SimulatedClock;
-beforeAll(async () => {
-  system = await startSystem();
-  clock = await simulateClock(system.servers.postgres.url, "2025-01-01T00:00:00Z");
-});
-afterAll(async () => {
-  await clock.stop();
-  await system.stop();
-});
+const system = forFile(startSystem);
+const clock = forFile(() => simulateClock(system.servers.postgres.url, "2025-01-01T00:00:00Z"));
 
 /** Without Redis there are no turns: every worker sees each slot become due, and they race for it. */
 const alone = { REDIS_URL: "redis://127.0.0.1:1" };

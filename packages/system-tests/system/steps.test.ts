@@ -1,22 +1,20 @@
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { eventually } from "@atlasqueue/harness";
-import { startSystem, type Api, type System } from "./system.ts";
+import { beforeAll, expect, test } from "vitest";
+import { eventually, forFile } from "@atlasqueue/harness";
+import { startSystem, type Api } from "./system.ts";
 
 const env = {
   WORKER_LEASE_SECONDS: "1",
   WORKER_HANDLERS: fileURLToPath(new URL("../test/step-handlers.ts", import.meta.url)),
 };
-let system: System;
+const system = forFile(startSystem);
 let api: Api;
 
 beforeAll(async () => {
-  system = await startSystem();
   await system.sql`CREATE TABLE step_runs (id bigserial, job_id uuid, step text)`;
   await system.sql`CREATE TABLE step_hangs AS SELECT true AS hangs`;
   api = await system.startApi();
 });
-afterAll(() => system.stop());
 
 const runs = async (id: string) =>
   (await system.sql`SELECT step FROM step_runs WHERE job_id = ${id} ORDER BY id`).map(({ step }) => step as string);

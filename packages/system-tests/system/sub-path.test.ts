@@ -1,23 +1,19 @@
 // @module-tag slow
 import { createClient } from "@atlasqueue/client";
 import { freePort } from "@atlasqueue/embedded";
-import { findProgram } from "@atlasqueue/harness";
+import { findProgram, forFile } from "@atlasqueue/harness";
 import { chromium, type Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { startNginx, subPathLines, type Nginx } from "./nginx.ts";
-import { startSystem, type System } from "./system.ts";
+import { startSystem } from "./system.ts";
 
-let system: System;
+const system = forFile(startSystem);
 let browser: Browser;
 beforeAll(async () => {
-  system = await startSystem();
   const args = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
   browser = await chromium.launch({ executablePath: findProgram("chromium") ?? "", args });
 });
-afterAll(async () => {
-  await browser.close();
-  await system.stop();
-});
+afterAll(() => browser.close());
 
 /** Two ways to the same: the proxy cuts the path off, or the API does. */
 const ways = {

@@ -4,25 +4,21 @@ import { recoverExpired, setLimits } from "@atlasqueue/core/internal";
 import { heartbeat } from "@atlasqueue/core/internal/http";
 import { claim, extendLeases } from "@atlasqueue/core/internal/worker";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { ownServers, submission, type Servers, submit } from "@atlasqueue/harness";
+import { forFile, ownServers, submission, submit } from "@atlasqueue/harness";
 
 // What a claim leaves unsynced waits for the WAL writer, which must not have a turn between claim and crash.
 const walWriterRests = "ALTER SYSTEM SET wal_writer_delay = '10s'";
 
-let servers: Servers;
+const servers = forFile(ownServers);
 let database: Database;
 const connect = () => connectDatabase({ url: servers.postgres.url, connectionsMax: 4, timeoutMs: 10_000 });
 beforeAll(async () => {
-  servers = await ownServers();
   await migrateDatabase(servers.postgres.url);
   database = connect();
   await database.sql.unsafe(walWriterRests);
   await database.sql`SELECT pg_reload_conf()`;
 });
-afterAll(async () => {
-  await database.close();
-  await servers.stop();
-});
+afterAll(() => database.close());
 
 const deps = () => ({ database, observe: () => {}, signal: memorySignal() });
 const claimer = (queue: string) => ({ tenant: "default", queues: [queue], worker_id: "w", lease_seconds: 30 });

@@ -1,17 +1,13 @@
 // @module-tag slow
 import { Agent, request, type IncomingHttpHeaders } from "node:http";
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
-import { eventually } from "@atlasqueue/harness";
-import { startSystem, type System } from "./system.ts";
+import { beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
+import { eventually, forFile } from "@atlasqueue/harness";
+import { startSystem } from "./system.ts";
 
 // The processes of an API share nothing but PostgreSQL and Redis: what one was told, the other must know.
-let system: System;
+const system = forFile(startSystem);
 let token: string;
-beforeAll(async () => {
-  system = await startSystem();
-  token = await system.makeToken();
-});
-afterAll(() => system.stop());
+beforeAll(async () => void (token = await system.makeToken()));
 
 type Answer = { status: number; headers: IncomingHttpHeaders; body: Record<string, unknown> };
 type Asked = { body?: object; key?: string; headers?: Record<string, string>; as?: string };

@@ -132,22 +132,18 @@ test("log lines carry the span they were written in, and are exported with their
   ]);
 });
 
-test(
-  "more than fits while the collector does not answer is dropped, and stopping takes seconds",
-  { tags: ["slow"] },
-  async () => {
-    const collector = await otlpReceiver(() => new Promise(() => {}));
-    onTestFinished(() => collector.close());
-    const telemetry = startTelemetry(config(collector.url), "stuck");
-    const before = process.memoryUsage().heapUsed;
-    for (let at = 0; at < 100_000; at += 1) telemetry.tracing.start(wish).end();
-    expect(process.memoryUsage().heapUsed - before).toBeLessThan(150 * 1_048_576);
-    await eventually(() => collector.requests.length > 0);
-    const began = performance.now();
-    await telemetry.stop();
-    expect(performance.now() - began).toBeLessThan(10_000);
-  },
-);
+test("what does not fit while the collector is silent is dropped; a stop is quick", { tags: ["slow"] }, async () => {
+  const collector = await otlpReceiver(() => new Promise(() => {}));
+  onTestFinished(() => collector.close());
+  const telemetry = startTelemetry(config(collector.url), "stuck");
+  const before = process.memoryUsage().heapUsed;
+  for (let at = 0; at < 100_000; at += 1) telemetry.tracing.start(wish).end();
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(150 * 1_048_576);
+  await eventually(() => collector.requests.length > 0);
+  const began = performance.now();
+  await telemetry.stop();
+  expect(performance.now() - began).toBeLessThan(10_000);
+});
 
 test("all that fits while nothing was sent yet is sent at the stop", async () => {
   const collector = await collect();

@@ -1,17 +1,13 @@
 import { fileURLToPath } from "node:url";
 import { createLogger, createQueue, type AtlasEvent } from "@atlasqueue/core";
-import { eventually, redisUrl, spawnProcess, testDatabase, uniqueKeys, type TestDatabase } from "@atlasqueue/harness";
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { eventually, forFile, redisUrl, spawnProcess, testDatabase, uniqueKeys } from "@atlasqueue/harness";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { createWorker, type WorkerOptions } from "./create-worker.ts";
 import { defineHandler } from "./handler.ts";
 
-let own: TestDatabase;
+const own = forFile(testDatabase);
 let keys: { jobs: string; deadLetters: string };
-beforeAll(async () => {
-  own = await testDatabase();
-});
-afterAll(() => own.drop());
 beforeEach(async () => {
   const { jobsKey, dlqKey } = uniqueKeys();
   keys = { jobs: jobsKey, deadLetters: dlqKey };

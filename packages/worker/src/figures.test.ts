@@ -1,16 +1,12 @@
 import { createLogger, createQueue, memorySignal } from "@atlasqueue/core";
 import { readSeries } from "@atlasqueue/core/internal/http";
-import { eventually, recordEvents, testDatabase, type TestDatabase } from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { eventually, forFile, recordEvents, testDatabase } from "@atlasqueue/harness";
+import { expect, test } from "vitest";
 import { z } from "zod";
 import { defineHandler } from "./handler.ts";
 import { startWorker } from "./start-worker.ts";
 
-let own: TestDatabase;
-beforeAll(async () => {
-  own = await testDatabase();
-});
-afterAll(() => own.drop());
+const own = forFile(testDatabase);
 
 const any = z.record(z.string(), z.unknown());
 const handlers = [

@@ -2,7 +2,7 @@ import { eventually } from "@atlasqueue/harness";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { workerHarness } from "../test/harness.ts";
-import { defineHandler, DoNotRetryError, RetryAfterError, type Handler } from "./handler.ts";
+import { defineHandler, DoNotRetryError, RetryAfterError, type Handler, type HandlerFunction } from "./handler.ts";
 
 const any = z.looseObject({});
 const refuse = () => {
@@ -10,96 +10,62 @@ const refuse = () => {
 };
 const mute = new Proxy({}, { get: refuse, getPrototypeOf: refuse });
 const { add, becomes, read, work } = workerHarness();
+const bad = (run: HandlerFunction<unknown>, payload = any, options = {}) =>
+  defineHandler("constructor", payload, run, options);
+const throws = (reason: unknown) => bad(() => Promise.reject(reason));
 
 describe("a bad job fails that job alone", () => {
   const hostile: [string, Handler | undefined, string][] = [
     ["an unknown type", undefined, 'UnknownType: no handler for type "constructor"'],
-    [
-      "a payload that does not fit",
-      defineHandler("constructor", z.object({ to: z.string() }), () => 1),
-      "PayloadError: ",
-    ],
-    ["a thrown string", defineHandler("constructor", any, () => Promise.reject("just text")), "NonError: just text"],
-    ["nothing thrown", defineHandler("constructor", any, () => Promise.reject(undefined)), "NonError: undefined"],
-    [
-      "a result that is a function",
-      defineHandler("constructor", any, () => () => 1),
-      "ResultError: a function cannot be stored",
-    ],
+    ["a payload that does not fit", bad(() => 1, z.looseObject({ to: z.string() })), "PayloadError: "],
+    ["a thrown string", throws("just text"), "NonError: just text"],
+    ["nothing thrown", throws(undefined), "NonError: undefined"],
+    ["a result that is a function", bad(() => () => 1), "ResultError: a function cannot be stored"],
     [
       "a result with a cycle",
-      defineHandler("constructor", any, () => {
+      bad(() => {
         const a: Record<string, unknown> = {};
         return (a["a"] = a);
       }),
       "ResultError: ",
     ],
-    ["a BigInt result", defineHandler("constructor", any, () => ({ n: 1n })), "ResultError: "],
-    [
-      "a NUL in the result",
-      defineHandler("constructor", any, () => ({ text: "\0" })),
-      "ResultError: the result at /text must not contain the NUL",
-    ],
-    [
-      "a result too large",
-      defineHandler("constructor", any, () => "x".repeat(300_000)),
-      "ResultError: the result is 300002 bytes",
-    ],
-    [
-      "an error with a NUL",
-      defineHandler("constructor", any, () => Promise.reject(new Error("a\0b"))),
-      "Error: a\u{fffd}b",
-    ],
+    ["a BigInt result", bad(() => ({ n: 1n })), "ResultError: "],
+    ["a NUL in the result", bad(() => ({ text: "\0" })), "ResultError: the result at /text must not contain the NUL"],
+    ["a result too large", bad(() => "x".repeat(300_000)), "ResultError: the result is 300002 bytes"],
+    ["an error with a NUL", throws(new Error("a\0b")), "Error: a\u{fffd}b"],
     [
       "a timeout",
-      defineHandler("constructor", any, () => new Promise(() => {}), { timeoutSeconds: 0.05 }),
+      bad(() => new Promise(() => {}), any, { timeoutSeconds: 0.05 }),
       "TimeoutError: the handler ran longer than 0.05 s",
     ],
-    [
-      "a result key with a NUL",
-      defineHandler("constructor", any, () => ({ "a\0b": "\0" })),
-      "ResultError: the result at /a\\u0000b",
-    ],
+    ["a result key with a NUL", bad(() => ({ "a\0b": "\0" })), "ResultError: the result at /a\\u0000b"],
     [
       "a toJSON that throws a NUL",
-      defineHandler("constructor", any, () => ({
+      bad(() => ({
         toJSON() {
           throw new Error("a\0b");
         },
       })),
       "ResultError: a\u{fffd}b",
     ],
-    [
-      "a thrown Proxy that answers nothing",
-      defineHandler("constructor", any, () => Promise.reject(mute)),
-      "NonError: a value that cannot be shown",
-    ],
-    [
-      "a returned Proxy that answers nothing",
-      defineHandler("constructor", any, () => ({ mute })),
-      "ResultError: no answer",
-    ],
+    ["a thrown Proxy that answers nothing", throws(mute), "NonError: a value that cannot be shown"],
+    ["a returned Proxy that answers nothing", bad(() => ({ mute })), "ResultError: no answer"],
     [
       "an asynchronous check that rejects",
-      defineHandler(
-        "constructor",
-        any.refine(() => Promise.reject(new Error("no list of customers"))),
+      bad(
         () => 1,
+        any.refine(() => Promise.reject(new Error("no list of customers"))),
       ),
       "Error: no list of customers",
     ],
-    [
-      "an error that says not to retry",
-      defineHandler("constructor", any, () => Promise.reject(new DoNotRetryError("gone"))),
-      "DoNotRetryError: gone",
-    ],
+    ["an error that says not to retry", throws(new DoNotRetryError("gone")), "DoNotRetryError: gone"],
   ];
   test.each(hostile)("%s", async (_what, handler, error) => {
     const good = defineHandler("noop", any, () => "fine");
     work(handler ? [handler, good] : [good], { concurrency: 4, unknownTypeSeconds: 0 });
-    const [bad, neighbour] = await add({ type: "constructor", max_attempts: 1 }, {});
-    await eventually(async () => expect((await read(bad))?.status).toBe("dead"));
-    expect((await read(bad))?.last_error?.slice(0, error.length)).toBe(error);
+    const [dying, neighbour] = await add({ type: "constructor", max_attempts: 1 }, {});
+    await eventually(async () => expect((await read(dying))?.status).toBe("dead"));
+    expect((await read(dying))?.last_error?.slice(0, error.length)).toBe(error);
     await becomes(neighbour, { status: "succeeded", result: "fine" });
   });
 

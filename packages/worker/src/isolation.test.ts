@@ -5,7 +5,7 @@ import { complete, requirePostgres, setLimits, type Deps } from "@atlasqueue/cor
 import { findJob } from "@atlasqueue/core/internal/http";
 import { claim } from "@atlasqueue/core/internal/worker";
 import { enqueue } from "@atlasqueue/core/internal/tools";
-import { eventually, recordEvents, submission, testDatabase, type TestDatabase, submit } from "@atlasqueue/harness";
+import { eventually, forFile, recordEvents, submission, submit, testDatabase } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { defineHandler } from "./handler.ts";
@@ -13,10 +13,9 @@ import { startWorker } from "./start-worker.ts";
 
 // A database whose transactions by default see only what was committed when they began.
 
-let own: TestDatabase;
+const own = forFile(testDatabase);
 let deps: Deps;
 beforeAll(async () => {
-  own = await testDatabase();
   await own.database.sql.unsafe(`ALTER DATABASE "${own.name}" SET default_transaction_isolation = 'repeatable read'`);
   // For sessions that begin from here on.
   await own.database.sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -27,10 +26,7 @@ beforeAll(async () => {
   ]);
   await requirePostgres(deps.database);
 });
-afterAll(async () => {
-  await deps.database.close();
-  await own.drop();
-});
+afterAll(() => deps.database.close());
 
 const jobs = 20;
 

@@ -31,21 +31,18 @@ const batch = (type: string) => ({
   then: { type },
 });
 
-test.each(["look", "look-isolated"])(
-  "%s: a handler is given the results of the jobs that its own waited for",
-  async (type) => {
-    work([give, dies, defineHandler("look", any, look), ...isolatedHandlers]);
-    const [a = "", b = "", last] = await submit(batch(type));
-    await becomes(last, {
-      status: "succeeded",
-      result: {
-        parents: { a: { id: a, status: "succeeded", result: 1 }, b: { id: b, status: "dead", result: null } },
-        succeeded: 1,
-        dead: 1,
-      },
-    });
-  },
-);
+test.each(["look", "look-isolated"])("%s: a handler is given the results of its job's parents", async (type) => {
+  work([give, dies, defineHandler("look", any, look), ...isolatedHandlers]);
+  const [a = "", b = "", last] = await submit(batch(type));
+  await becomes(last, {
+    status: "succeeded",
+    result: {
+      parents: { a: { id: a, status: "succeeded", result: 1 }, b: { id: b, status: "dead", result: null } },
+      succeeded: 1,
+      dead: 1,
+    },
+  });
+});
 
 test.each(["sum", "sum-isolated"])("%s: all of them, also when they are too many to come at once", async (kind) => {
   const sum = defineHandler("sum-parents", any, async (_payload, { parents }) =>

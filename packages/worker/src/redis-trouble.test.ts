@@ -1,5 +1,5 @@
 import { redisSignal, type SignalKeys } from "@atlasqueue/core";
-import { eventually, ownRedis, tcpProxy, uniqueKeys, type TcpProxy } from "@atlasqueue/harness";
+import { eventually, forFile, ownRedis, tcpProxy, uniqueKeys, type TcpProxy } from "@atlasqueue/harness";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { z } from "zod";
@@ -13,18 +13,12 @@ const bad = defineHandler("bad", any, () => Promise.reject(new Error("no")));
 /** While a wait on the signal lasts this long, only a look into Postgres finds a job in time. */
 const patient = { pollTimeoutSeconds: 60 };
 
-let server: Awaited<ReturnType<typeof ownRedis>>;
+const server = forFile(ownRedis);
 let redis: Redis;
 let proxy: TcpProxy;
 let keys: SignalKeys;
-beforeAll(async () => {
-  server = await ownRedis();
-  redis = new Redis(server.url);
-});
-afterAll(async () => {
-  redis.disconnect();
-  await server.stop();
-});
+beforeAll(() => void (redis = new Redis(server.url)));
+afterAll(() => void redis.disconnect());
 beforeEach(async () => {
   proxy = await tcpProxy(server.url);
   const { jobsKey, dlqKey } = uniqueKeys();
@@ -49,34 +43,26 @@ test("while Redis is full, jobs still run; those that die are in the list once t
   await eventually(async () => expect(await listed()).toEqual(new Set(dead)), { timeout_ms: 20_000 });
 });
 
-test(
-  "while Redis does not answer, jobs still run; those that die are in the list once it is back",
-  { tags: ["slow"] },
-  async () => {
-    work([noop, bad], patient);
-    await isIdle();
-    proxy.blackhole();
-    const dead = await add({ type: "bad", max_attempts: 1 }, { type: "bad", max_attempts: 1 });
-    for (const one of dead) await becomes(one, { status: "dead" });
-    proxy.heal();
-    await eventually(async () => expect(await listed()).toEqual(new Set(dead)), { timeout_ms: 20_000 });
-  },
-);
+test("while Redis does not answer, jobs run; the dead are listed afterwards", { tags: ["slow"] }, async () => {
+  work([noop, bad], patient);
+  await isIdle();
+  proxy.blackhole();
+  const dead = await add({ type: "bad", max_attempts: 1 }, { type: "bad", max_attempts: 1 });
+  for (const one of dead) await becomes(one, { status: "dead" });
+  proxy.heal();
+  await eventually(async () => expect(await listed()).toEqual(new Set(dead)), { timeout_ms: 20_000 });
+});
 
-test(
-  "jobs run although a list's name has another value, and the dead letters are rebuilt once theirs is free",
-  { tags: ["slow"] },
-  async () => {
-    work([noop, bad], { pollTimeoutSeconds: 1 });
-    const [before] = await add({ type: "bad", max_attempts: 1 });
-    await eventually(async () => expect(await listed()).toEqual(new Set([before])));
-    for (const key of [keys.deadLetters, keys.jobs]) {
-      await redis.del(key);
-      await redis.set(key, "somebody's");
-    }
-    const [after] = await add({ type: "bad", max_attempts: 1 });
-    await becomes(after, { status: "dead" });
-    await redis.del(keys.deadLetters);
-    await eventually(async () => expect(await listed()).toEqual(new Set([before, after])), { timeout_ms: 20_000 });
-  },
-);
+test("jobs run although a list's name is taken; the dead are listed once it is free", { tags: ["slow"] }, async () => {
+  work([noop, bad], { pollTimeoutSeconds: 1 });
+  const [before] = await add({ type: "bad", max_attempts: 1 });
+  await eventually(async () => expect(await listed()).toEqual(new Set([before])));
+  for (const key of [keys.deadLetters, keys.jobs]) {
+    await redis.del(key);
+    await redis.set(key, "somebody's");
+  }
+  const [after] = await add({ type: "bad", max_attempts: 1 });
+  await becomes(after, { status: "dead" });
+  await redis.del(keys.deadLetters);
+  await eventually(async () => expect(await listed()).toEqual(new Set([before, after])), { timeout_ms: 20_000 });
+});

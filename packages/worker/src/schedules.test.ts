@@ -1,37 +1,13 @@
-import {
-  connectDatabase,
-  createLogger,
-  createQueue,
-  memorySignal,
-  type AtlasEvent,
-  type Database,
-} from "@atlasqueue/core";
-import {
-  eventually,
-  inTime,
-  recordEvents,
-  simulateClock,
-  testDatabase,
-  type SimulatedClock,
-  type TestDatabase,
-} from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { connectDatabase, createLogger, createQueue, memorySignal, type AtlasEvent } from "@atlasqueue/core";
+import { eventually, forFile, inTime, recordEvents, simulateClock, testDatabase } from "@atlasqueue/harness";
+import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { defineHandler } from "./handler.ts";
 import { startWorker } from "./start-worker.ts";
 
-let own: TestDatabase;
-let clock: SimulatedClock;
-let database: Database;
-beforeAll(async () => {
-  own = await testDatabase();
-  clock = await simulateClock(own.url, "2026-11-20T08:00:00Z");
-  database = connectDatabase({ url: own.url, connectionsMax: 5, timeoutMs: 15_000 });
-});
-afterAll(async () => {
-  await Promise.all([database.close(), clock.stop()]);
-  await own.drop();
-});
+const own = forFile(testDatabase);
+const clock = forFile(() => simulateClock(own.url, "2026-11-20T08:00:00Z"));
+const database = forFile(async () => connectDatabase({ url: own.url, connectionsMax: 5, timeoutMs: 15_000 }));
 
 function work(handler: () => void) {
   const recorded = recordEvents();

@@ -21,22 +21,18 @@ const url = () => {
   return `postgres://${user}:${String(pass ?? "")}@${String(host)}:${String(port)}/${database}`;
 };
 
-test(
-  "handlers that hog the processor past the database's deadline cost no other job an attempt",
-  { tags: ["slow"] },
-  async () => {
-    const database = connectDatabase({ url: url(), connectionsMax: 4, timeoutMs: 300 });
-    const worker = startWorker(
-      { ...deps(), database },
-      { handlers: [defineHandler("noop", any, () => burn(500))], concurrency: 4, leaseSeconds: 30 },
-    );
-    const ids = await add(...Array.from({ length: 12 }, () => ({ max_attempts: 1 })));
-    for (const id of ids) await becomes(id, { status: "succeeded", attempts: 1 });
-    expect(named("handler_start")).toHaveLength(12);
-    await worker.stop({ deadlineMs: 10_000 });
-    await database.close();
-  },
-);
+test("handlers that hog the processor past the deadline cost no other job an attempt", { tags: ["slow"] }, async () => {
+  const database = connectDatabase({ url: url(), connectionsMax: 4, timeoutMs: 300 });
+  const worker = startWorker(
+    { ...deps(), database },
+    { handlers: [defineHandler("noop", any, () => burn(500))], concurrency: 4, leaseSeconds: 30 },
+  );
+  const ids = await add(...Array.from({ length: 12 }, () => ({ max_attempts: 1 })));
+  for (const id of ids) await becomes(id, { status: "succeeded", attempts: 1 });
+  expect(named("handler_start")).toHaveLength(12);
+  await worker.stop({ deadlineMs: 10_000 });
+  await database.close();
+});
 
 test("a job whose claim is answered after it was settled elsewhere is not started", async () => {
   const settled = gate();

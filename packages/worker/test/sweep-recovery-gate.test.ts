@@ -12,48 +12,44 @@ import { startWorker } from "../src/start-worker.ts";
 const harness = workerHarness();
 const any = z.looseObject({});
 
-test(
-  "after an outage longer than their leases, workers renew before any sweeper ends one",
-  { tags: ["slow"] },
-  async () => {
-    const proxy = await tcpProxy(harness.url());
-    const { open, opened } = gate();
-    const ids = await harness.add({ max_attempts: 1 }, { max_attempts: 1 });
-    const fleet = [0, 1].map(() => {
-      const database = connectDatabase({ url: proxy.url, connectionsMax: 6, timeoutMs: 1_000 });
-      const deps = { ...harness.deps(), database, recovery_gate_ms: 1_500 };
-      const handlers = [defineHandler("noop", any, () => opened)];
-      return { database, worker: startWorker(deps, { handlers, concurrency: 1, leaseSeconds: 2 }) };
-    });
-    try {
-      for (const id of ids) await harness.becomes(id, { status: "running" });
-      proxy.refuse();
-      await eventually(
-        async () =>
-          expect(
-            await harness.sql()`SELECT FROM atlasqueue.jobs WHERE locked_until < now() - interval '2 seconds'`,
-          ).toHaveLength(2),
-        { timeout_ms: 20_000 },
-      );
-      proxy.heal();
-      await eventually(
-        async () => expect(await harness.sql()`SELECT FROM atlasqueue.jobs WHERE locked_until > now()`).toHaveLength(2),
-        { timeout_ms: 10_000 },
-      );
-      open();
-      for (const id of ids) await harness.becomes(id, { status: "succeeded", attempts: 1 });
-      expect(harness.named("lease_expired")).toEqual([]);
-    } finally {
-      open();
-      proxy.heal();
-      for (const { worker, database } of fleet) {
-        await worker.stop({ deadlineMs: 0 });
-        await database.close();
-      }
-      await proxy.close();
+test("after an outage longer than a lease, workers renew before a sweep ends one", { tags: ["slow"] }, async () => {
+  const proxy = await tcpProxy(harness.url());
+  const { open, opened } = gate();
+  const ids = await harness.add({ max_attempts: 1 }, { max_attempts: 1 });
+  const fleet = [0, 1].map(() => {
+    const database = connectDatabase({ url: proxy.url, connectionsMax: 6, timeoutMs: 1_000 });
+    const deps = { ...harness.deps(), database, recovery_gate_ms: 1_500 };
+    const handlers = [defineHandler("noop", any, () => opened)];
+    return { database, worker: startWorker(deps, { handlers, concurrency: 1, leaseSeconds: 2 }) };
+  });
+  try {
+    for (const id of ids) await harness.becomes(id, { status: "running" });
+    proxy.refuse();
+    await eventually(
+      async () =>
+        expect(
+          await harness.sql()`SELECT FROM atlasqueue.jobs WHERE locked_until < now() - interval '2 seconds'`,
+        ).toHaveLength(2),
+      { timeout_ms: 20_000 },
+    );
+    proxy.heal();
+    await eventually(
+      async () => expect(await harness.sql()`SELECT FROM atlasqueue.jobs WHERE locked_until > now()`).toHaveLength(2),
+      { timeout_ms: 10_000 },
+    );
+    open();
+    for (const id of ids) await harness.becomes(id, { status: "succeeded", attempts: 1 });
+    expect(harness.named("lease_expired")).toEqual([]);
+  } finally {
+    open();
+    proxy.heal();
+    for (const { worker, database } of fleet) {
+      await worker.stop({ deadlineMs: 0 });
+      await database.close();
     }
-  },
-);
+    await proxy.close();
+  }
+});
 
 test.each([
   ["of a beat", "'beat'"],

@@ -109,33 +109,29 @@ test("a server that never answers is a timeout, and an abort rejects with the ca
   await expect(call).rejects.toThrow("the user left");
 });
 
-test(
-  "what leases is answered within a third of the lease, the client's own deadline, or one that the call names",
-  { tags: ["slow"] },
-  async () => {
-    const never = new Promise<Answer>(() => {});
-    const server = await httpReceiver(() => never);
-    onTestFinished(() => server.close());
-    const patient = createClient({ url: server.url, retries: 0 });
-    const next = { worker_id: "w", lease_seconds: 4 };
-    const lease = { workerId: "w", leaseSeconds: 4 };
-    const third = /no response within 1333/;
-    const hasty = createClient({ url: server.url, retries: 0, timeoutMs: 30 });
-    const told = Promise.withResolvers<unknown>();
-    const worker = hasty.work("q", () => {}, {
-      waitSeconds: 0,
-      observe: (event) => event.event === "api_unavailable" && told.resolve(event.error),
-    });
-    onTestFinished(() => worker.stop({ deadlineMs: 0 }));
-    await Promise.all([
-      expect(patient.lease("q", lease)).rejects.toThrow(third),
-      expect(patient.settle({ acks: [], next })).rejects.toThrow(third),
-      expect(patient.lease("q", lease, { timeoutMs: 40 })).rejects.toThrow("no response within 40 ms"),
-      expect(hasty.lease("q", lease)).rejects.toThrow("no response within 30 ms"),
-      expect(told.promise).resolves.toMatchObject({ message: expect.stringContaining("no response within 30 ms") }),
-    ]);
-  },
-);
+test("what leases is answered within a third of the lease, or an earlier deadline", { tags: ["slow"] }, async () => {
+  const never = new Promise<Answer>(() => {});
+  const server = await httpReceiver(() => never);
+  onTestFinished(() => server.close());
+  const patient = createClient({ url: server.url, retries: 0 });
+  const next = { worker_id: "w", lease_seconds: 4 };
+  const lease = { workerId: "w", leaseSeconds: 4 };
+  const third = /no response within 1333/;
+  const hasty = createClient({ url: server.url, retries: 0, timeoutMs: 30 });
+  const told = Promise.withResolvers<unknown>();
+  const worker = hasty.work("q", () => {}, {
+    waitSeconds: 0,
+    observe: (event) => event.event === "api_unavailable" && told.resolve(event.error),
+  });
+  onTestFinished(() => worker.stop({ deadlineMs: 0 }));
+  await Promise.all([
+    expect(patient.lease("q", lease)).rejects.toThrow(third),
+    expect(patient.settle({ acks: [], next })).rejects.toThrow(third),
+    expect(patient.lease("q", lease, { timeoutMs: 40 })).rejects.toThrow("no response within 40 ms"),
+    expect(hasty.lease("q", lease)).rejects.toThrow("no response within 30 ms"),
+    expect(told.promise).resolves.toMatchObject({ message: expect.stringContaining("no response within 30 ms") }),
+  ]);
+});
 
 test("the deadline holds for a fetch that does not listen to its signal", async () => {
   const client = createClient({

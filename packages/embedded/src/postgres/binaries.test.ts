@@ -26,29 +26,25 @@ test("the programs are found where PostgreSQL's user can run them", async () => 
   expect(spawnSync(postgres, ["--version"], { cwd: "/", encoding: "utf8", ...identity }).stdout).toMatch(/^postgres/);
 });
 
-test(
-  "that user can run a copy, which is made once and repaired when files vanish from it",
-  { tags: ["nightly"] },
-  async () => {
-    const temporary = openFolder();
-    vi.stubEnv("TMPDIR", temporary);
-    onTestFinished(() => void vi.unstubAllEnvs());
-    expect(tmpdir()).toBe(temporary);
+test("that user can run a copy, made once and repaired when files vanish", { tags: ["nightly"] }, async () => {
+  const temporary = openFolder();
+  vi.stubEnv("TMPDIR", temporary);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  expect(tmpdir()).toBe(temporary);
 
-    const copy = await copyForUser(packageFolder, "1.2.3", identity);
-    makeLinks(copy);
-    expect(copy).toBe(join(temporary, `atlasqueue-postgres-1.2.3-${identity?.uid ?? process.getuid?.()}`));
-    expect(runsThere(copy)).toBe(true);
-    const made = statSync(copy).ino;
-    await copyForUser(packageFolder, "1.2.3", identity);
-    expect(statSync(copy).ino).toBe(made);
+  const copy = await copyForUser(packageFolder, "1.2.3", identity);
+  makeLinks(copy);
+  expect(copy).toBe(join(temporary, `atlasqueue-postgres-1.2.3-${identity?.uid ?? process.getuid?.()}`));
+  expect(runsThere(copy)).toBe(true);
+  const made = statSync(copy).ino;
+  await copyForUser(packageFolder, "1.2.3", identity);
+  expect(statSync(copy).ino).toBe(made);
 
-    unlinkSync(join(copy, "native/share/postgresql/postgres.bki"));
-    await copyForUser(packageFolder, "1.2.3", identity);
-    expect(statSync(join(copy, "native/share/postgresql/postgres.bki")).size).toBeGreaterThan(0);
-    expect(readdirSync(temporary)).toEqual([copy.slice(temporary.length + 1)]);
-  },
-);
+  unlinkSync(join(copy, "native/share/postgresql/postgres.bki"));
+  await copyForUser(packageFolder, "1.2.3", identity);
+  expect(statSync(join(copy, "native/share/postgresql/postgres.bki")).size).toBeGreaterThan(0);
+  expect(readdirSync(temporary)).toEqual([copy.slice(temporary.length + 1)]);
+});
 
 test("nothing is run from a folder with our name that isn't ours", async () => {
   const temporary = openFolder();

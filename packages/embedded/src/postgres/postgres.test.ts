@@ -132,23 +132,19 @@ test("data held by this very process is refused", { tags: ["nightly"] }, async (
   expect(isRunning(server.pid)).toBe(true);
 });
 
-test(
-  "a postmaster.pid whose id now belongs to another process is no obstacle, and that process is not stopped",
-  { tags: ["nightly"] },
-  async () => {
-    const dataDir = join(openFolder(), "postgres");
-    const first = await start({ dataDir });
-    const file = join(dataDir, "postmaster.pid");
-    await first.kill("SIGKILL");
-    const bystander = await start({ dataDir: join(openFolder(), "postgres") });
-    writeFileSync(file, `${bystander.pid}\n${dataDir}\n1\n1\n\n127.0.0.1\n\nready\n`);
-    await first.stop();
+test("a postmaster.pid with another process's id is no obstacle to a start", { tags: ["nightly"] }, async () => {
+  const dataDir = join(openFolder(), "postgres");
+  const first = await start({ dataDir });
+  const file = join(dataDir, "postmaster.pid");
+  await first.kill("SIGKILL");
+  const bystander = await start({ dataDir: join(openFolder(), "postgres") });
+  writeFileSync(file, `${bystander.pid}\n${dataDir}\n1\n1\n\n127.0.0.1\n\nready\n`);
+  await first.stop();
 
-    const second = await start({ dataDir });
-    expect(isRunning(second.pid)).toBe(true);
-    expect(isRunning(bystander.pid)).toBe(true);
-  },
-);
+  const second = await start({ dataDir });
+  expect(isRunning(second.pid)).toBe(true);
+  expect(isRunning(bystander.pid)).toBe(true);
+});
 
 test("an interrupted initdb is done again", { tags: ["nightly"] }, async () => {
   const dataDir = join(openFolder(), "postgres");
@@ -204,28 +200,24 @@ test("a setting PostgreSQL refuses is reported in its words", { tags: ["nightly"
   await expect(startPostgres(options)).rejects.toThrow(/invalid value for parameter "max_connections": "many"/);
 });
 
-test(
-  "data goes where its user can reach it: elsewhere for root, otherwise where it was asked for",
-  { tags: ["nightly"] },
-  async () => {
-    const wanted = join(closedFolder(), "postgres");
-    const server = await start({ dataDir: wanted });
-    if (isRoot) {
-      onTestFinished(() => rmSync(server.dataDir, { recursive: true, force: true }));
-      expect(dirname(server.dataDir)).toBe("/var/lib/atlasqueue");
-      expect(statSync(server.dataDir).uid).not.toBe(0);
-      await keepNumber(server.url, 1);
-      await server.stop();
-      const again = await start({ dataDir: wanted });
-      expect(again.dataDir).toBe(server.dataDir);
-      expect(await keptNumbers(again.url)).toEqual([1]);
-      await again.stop();
-    } else {
-      expect(server.dataDir).toBe(wanted);
-      expect(statSync(server.dataDir).uid).toBe(process.getuid?.());
-    }
-  },
-);
+test("data goes where its user can reach it: elsewhere for root", { tags: ["nightly"] }, async () => {
+  const wanted = join(closedFolder(), "postgres");
+  const server = await start({ dataDir: wanted });
+  if (isRoot) {
+    onTestFinished(() => rmSync(server.dataDir, { recursive: true, force: true }));
+    expect(dirname(server.dataDir)).toBe("/var/lib/atlasqueue");
+    expect(statSync(server.dataDir).uid).not.toBe(0);
+    await keepNumber(server.url, 1);
+    await server.stop();
+    const again = await start({ dataDir: wanted });
+    expect(again.dataDir).toBe(server.dataDir);
+    expect(await keptNumbers(again.url)).toEqual([1]);
+    await again.stop();
+  } else {
+    expect(server.dataDir).toBe(wanted);
+    expect(statSync(server.dataDir).uid).toBe(process.getuid?.());
+  }
+});
 
 test("existing data its user can't reach is never replaced by an empty database", async () => {
   const wanted = join(closedFolder(), "postgres");

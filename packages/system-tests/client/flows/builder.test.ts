@@ -1,24 +1,12 @@
 import { defineJob } from "@atlasqueue/contract";
-import { eventually } from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, expectTypeOf, onTestFinished, test } from "vitest";
+import { eventually, forFile } from "@atlasqueue/harness";
+import { expect, expectTypeOf, onTestFinished, test } from "vitest";
 import { z } from "zod";
-import { testApi, type TestApi } from "../test-api.ts";
-import {
-  createClient,
-  type Client,
-  JobCancelledError,
-  NotFoundError,
-  ValidationError,
-  type Handle,
-} from "@atlasqueue/client";
+import { clientOf, testApi } from "../test-api.ts";
+import { JobCancelledError, NotFoundError, ValidationError, type Handle } from "@atlasqueue/client";
 
-let api: TestApi;
-let client: Client;
-beforeAll(async () => {
-  api = await testApi();
-  client = createClient({ url: api.url });
-});
-afterAll(() => api.close());
+const api = forFile(testApi);
+const client = clientOf(api);
 
 const queue = "flows";
 const load = defineJob("load", z.object({ month: z.string() }), z.object({ rows: z.number() }));

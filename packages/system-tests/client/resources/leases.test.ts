@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
-import { testApi, type TestApi } from "../test-api.ts";
-import { createClient, type Client } from "@atlasqueue/client";
+import { forFile } from "@atlasqueue/harness";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { clientOf, testApi } from "../test-api.ts";
+import { createClient } from "@atlasqueue/client";
 
-let api: TestApi;
-let client: Client;
-beforeAll(async () => {
-  api = await testApi();
-  client = createClient({ url: api.url });
-});
-afterAll(() => api.close());
+const api = forFile(testApi);
+const client = clientOf(api);
 
 /** A client whose answers come late: so much time passes once the API has sent them. */
 function lateBy(ms: number, { fails = 0 } = {}) {

@@ -1,16 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { eventually } from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { testApi, type TestApi } from "../test-api.ts";
-import { ConflictError, createClient, NetworkError, type Client } from "@atlasqueue/client";
+import { eventually, forFile } from "@atlasqueue/harness";
+import { expect, test } from "vitest";
+import { clientOf, testApi } from "../test-api.ts";
+import { ConflictError, createClient, NetworkError } from "@atlasqueue/client";
 
-let api: TestApi;
-let client: Client;
-beforeAll(async () => {
-  api = await testApi();
-  client = createClient({ url: api.url });
-});
-afterAll(() => api.close());
+const api = forFile(testApi);
+const client = clientOf(api);
 
 /** A client that does not hear the first answer to such a path; the API has done what it tells of. */
 function deaf(path: string, options: { retries?: number } = {}) {

@@ -1,7 +1,8 @@
+import { forFile } from "@atlasqueue/harness";
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
-import { testApi, type TestApi } from "../test-api.ts";
+import { clientOf, testApi } from "../test-api.ts";
 import {
   createClient,
   defineHandler,
@@ -14,17 +15,11 @@ import {
   ResultError,
   TimeoutError,
   waitAll,
-  type Client,
   type JobSubmission,
 } from "@atlasqueue/client";
 
-let api: TestApi;
-let client: Client;
-beforeAll(async () => {
-  api = await testApi();
-  client = createClient({ url: api.url });
-});
-afterAll(() => api.close());
+const api = forFile(testApi);
+const client = clientOf(api);
 
 const failed = async (call: Promise<unknown>): Promise<unknown> => call.then(() => undefined).catch((error) => error);
 const add = defineJob("add", z.object({ a: z.number(), b: z.number() }), z.object({ sum: z.number() }));
@@ -159,30 +154,26 @@ test("a signal ends a wait for many", async () => {
   expect((await Promise.all(waits)).map(String)).toEqual(["Error: enough", "Error: enough"]);
 });
 
-test(
-  "however many jobs are waited for, few requests are under way, and stuck jobs hold up no others",
-  { tags: ["slow"] },
-  async () => {
-    let now = 0;
-    let most = 0;
-    const narrow = createClient({
-      url: api.url,
-      waitsMax: 4,
-      fetch: async (input, init) => {
-        most = Math.max(most, (now += 1));
-        return fetch(input, init).finally(() => (now -= 1));
-      },
-    });
-    const stuck = await narrow.submitMany(Array.from({ length: 10 }, () => ({ type: "a", queue: "stuck" })));
-    const others = await narrow.submitMany(Array.from({ length: 200 }, () => ({ type: "a", queue: "flows" })));
-    const stop = new AbortController();
-    const stuckWaits = failed(gather(stuck, { signal: stop.signal, timeoutMs: Infinity }));
-    const results = gather(others, { timeoutMs: 30_000 });
-    const worker = client.work("flows", () => "done", { concurrency: 100 });
-    onTestFinished(() => worker.stop({ deadlineMs: 0 }));
-    expect(await results).toEqual(others.map(() => "done"));
-    expect(most).toBeLessThanOrEqual(4);
-    stop.abort();
-    await stuckWaits;
-  },
-);
+test("waits for many jobs take few requests, and stuck jobs hold up no others", { tags: ["slow"] }, async () => {
+  let now = 0;
+  let most = 0;
+  const narrow = createClient({
+    url: api.url,
+    waitsMax: 4,
+    fetch: async (input, init) => {
+      most = Math.max(most, (now += 1));
+      return fetch(input, init).finally(() => (now -= 1));
+    },
+  });
+  const stuck = await narrow.submitMany(Array.from({ length: 10 }, () => ({ type: "a", queue: "stuck" })));
+  const others = await narrow.submitMany(Array.from({ length: 200 }, () => ({ type: "a", queue: "flows" })));
+  const stop = new AbortController();
+  const stuckWaits = failed(gather(stuck, { signal: stop.signal, timeoutMs: Infinity }));
+  const results = gather(others, { timeoutMs: 30_000 });
+  const worker = client.work("flows", () => "done", { concurrency: 100 });
+  onTestFinished(() => worker.stop({ deadlineMs: 0 }));
+  expect(await results).toEqual(others.map(() => "done"));
+  expect(most).toBeLessThanOrEqual(4);
+  stop.abort();
+  await stuckWaits;
+});

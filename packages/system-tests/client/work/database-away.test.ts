@@ -1,18 +1,13 @@
-import { eventually } from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { eventually, forFile } from "@atlasqueue/harness";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { problemResponse } from "../../../client/test/problems.ts";
-import { gate, recorder } from "../recorder.ts";
+import { gate } from "../recorder.ts";
 import { standStill } from "../../../client/test/stand-still.ts";
-import { testApi, type TestApi } from "../test-api.ts";
+import { clientOf, testApi, workersOf } from "../test-api.ts";
 import { createClient, type Client, type HandlerFunction, type JsonObject, type WorkOptions } from "@atlasqueue/client";
 
-let api: TestApi;
-let client: Client;
-beforeAll(async () => {
-  api = await testApi({ DATABASE_TIMEOUT_SECONDS: "1.5" });
-  client = createClient({ url: api.url });
-});
-afterAll(() => api.close());
+const api = forFile(() => testApi({ DATABASE_TIMEOUT_SECONDS: "1.5" }));
+const client = clientOf(api);
 
 function work(
   from: Client,
@@ -21,11 +16,9 @@ function work(
   leaseSeconds: number,
   more: WorkOptions = {},
 ) {
-  const told = recorder();
-  const worker = from.work(queue, handler, { observe: told.observe, leaseSeconds, waitSeconds: 1, ...more });
-  onTestFinished(() => worker.stop({ deadlineMs: 0 }));
+  const told = workersOf(from)(queue, handler, { leaseSeconds, waitSeconds: 1, ...more });
   onTestFinished(() => api.network.heal());
-  return { worker, ...told };
+  return told;
 }
 const submit = async (queue: string) => (await client.submit({ type: "a", queue, max_attempts: 1 })).id;
 
@@ -69,55 +62,47 @@ function between() {
   return { interposed, state };
 }
 
-test(
-  "while the API says that its database is away, a handler goes on past the end of its lease",
-  { tags: ["slow"], timeout: 60_000 },
-  async () => {
-    const { handler, open, aborts } = heedful();
-    const { named } = work(client, "gone", handler, 3);
-    const id = await submit("gone");
-    await eventually(() => expect(named("handler_start")).toHaveLength(1));
-    api.network.refuse();
-    await endedFor(id, 2);
-    expect(aborts).toEqual([]);
-    api.network.heal();
-    // Renewed before any sweeper has ended it.
-    await eventually(async () =>
-      expect(Date.parse((await client.get(id)).locked_until ?? "")).toBeGreaterThan(Date.now()),
-    );
-    open();
-    expect(await client.wait(id)).toMatchObject({ status: "succeeded", attempts: 1 });
-    expect(named("lease_lost")).toEqual([]);
-  },
-);
+test("while the database is away, a handler outlives its lease", { tags: ["slow"], timeout: 60_000 }, async () => {
+  const { handler, open, aborts } = heedful();
+  const { named } = work(client, "gone", handler, 3);
+  const id = await submit("gone");
+  await eventually(() => expect(named("handler_start")).toHaveLength(1));
+  api.network.refuse();
+  await endedFor(id, 2);
+  expect(aborts).toEqual([]);
+  api.network.heal();
+  // Renewed before any sweeper has ended it.
+  await eventually(async () =>
+    expect(Date.parse((await client.get(id)).locked_until ?? "")).toBeGreaterThan(Date.now()),
+  );
+  open();
+  expect(await client.wait(id)).toMatchObject({ status: "succeeded", attempts: 1 });
+  expect(named("lease_lost")).toEqual([]);
+});
 
-test(
-  "a run of a group goes on after the outage, in its order, with no attempt lost",
-  { tags: ["slow"], timeout: 60_000 },
-  async () => {
-    const [first, second] = await client.submitMany(
-      [1, 2].map(() => ({ type: "a", queue: "run", group: "g", max_attempts: 1 })),
-    );
-    const { opened, open } = gate();
-    const order: string[] = [];
-    const handler: HandlerFunction<JsonObject> = async (_payload, { job }) => {
-      order.push(job.id);
-      await opened;
-    };
-    const { named } = work(client, "run", handler, 3, { runMax: 10 });
-    await eventually(() => expect(named("handler_start")).toHaveLength(1));
-    api.network.refuse();
-    open();
-    await endedFor(first?.id ?? "", 1);
-    api.network.heal();
-    await eventually(
-      async () => expect(await client.get(second?.id ?? "")).toMatchObject({ status: "succeeded", attempts: 1 }),
-      { timeout_ms: 20_000 },
-    );
-    expect(await client.get(first?.id ?? "")).toMatchObject({ status: "succeeded", attempts: 1 });
-    expect(order).toEqual([first?.id, second?.id]);
-  },
-);
+test("a run of a group goes on after the outage, in its order", { tags: ["slow"], timeout: 60_000 }, async () => {
+  const [first, second] = await client.submitMany(
+    [1, 2].map(() => ({ type: "a", queue: "run", group: "g", max_attempts: 1 })),
+  );
+  const { opened, open } = gate();
+  const order: string[] = [];
+  const handler: HandlerFunction<JsonObject> = async (_payload, { job }) => {
+    order.push(job.id);
+    await opened;
+  };
+  const { named } = work(client, "run", handler, 3, { runMax: 10 });
+  await eventually(() => expect(named("handler_start")).toHaveLength(1));
+  api.network.refuse();
+  open();
+  await endedFor(first?.id ?? "", 1);
+  api.network.heal();
+  await eventually(
+    async () => expect(await client.get(second?.id ?? "")).toMatchObject({ status: "succeeded", attempts: 1 }),
+    { timeout_ms: 20_000 },
+  );
+  expect(await client.get(first?.id ?? "")).toMatchObject({ status: "succeeded", attempts: 1 });
+  expect(order).toEqual([first?.id, second?.id]);
+});
 
 test("it goes on until the API says that the job is another's", { tags: ["slow"], timeout: 60_000 }, async () => {
   const { interposed, state } = between();
@@ -135,57 +120,49 @@ test("it goes on until the API says that the job is another's", { tags: ["slow"]
   await eventually(() => expect(aborts).toMatchObject([{ name: "LeaseLostError" }]));
 });
 
-test(
-  "a connection that breaks in a long outage is tried again at once, and the handler goes on",
-  { tags: ["slow"], timeout: 60_000 },
-  async () => {
-    const random = vi.spyOn(Math, "random").mockReturnValue(0.99);
-    onTestFinished(() => random.mockRestore());
-    const { interposed, state } = between();
-    const { handler, aborts } = heedful();
-    const { named } = work(interposed, "broken", handler, 1);
-    await submit("broken");
-    await eventually(() => expect(named("handler_start")).toHaveLength(1));
-    state.answer = away;
-    // As many failures as the longest rests come after.
-    await eventually(() => expect(state.asked).toBeGreaterThanOrEqual(7), { timeout_ms: 30_000 });
-    let asked_again = false;
+test("a connection that breaks in an outage is tried again at once", { tags: ["slow"], timeout: 60_000 }, async () => {
+  const random = vi.spyOn(Math, "random").mockReturnValue(0.99);
+  onTestFinished(() => random.mockRestore());
+  const { interposed, state } = between();
+  const { handler, aborts } = heedful();
+  const { named } = work(interposed, "broken", handler, 1);
+  await submit("broken");
+  await eventually(() => expect(named("handler_start")).toHaveLength(1));
+  state.answer = away;
+  // As many failures as the longest rests come after.
+  await eventually(() => expect(state.asked).toBeGreaterThanOrEqual(7), { timeout_ms: 30_000 });
+  let asked_again = false;
+  state.answer = () => {
     state.answer = () => {
-      state.answer = () => {
-        asked_again = true;
-        return away();
-      };
-      throw reset();
+      asked_again = true;
+      return away();
     };
-    // Not once the hold was over.
-    await eventually(() => expect(asked_again).toBe(true), { timeout_ms: 30_000 });
-    expect(aborts).toEqual([]);
-  },
-);
+    throw reset();
+  };
+  // Not once the hold was over.
+  await eventually(() => expect(asked_again).toBe(true), { timeout_ms: 30_000 });
+  expect(aborts).toEqual([]);
+});
 
-test(
-  "when the API falls silent after that, the handler is aborted some seconds later",
-  { tags: ["slow"], timeout: 60_000 },
-  async () => {
-    const { interposed, state } = between();
-    const { handler, aborts } = heedful();
-    const { named } = work(interposed, "silent", handler, 1);
-    const id = await submit("silent");
-    await eventually(() => expect(named("handler_start")).toHaveLength(1));
-    state.answer = away;
-    await eventually(async () => expect(await client.get(id)).toMatchObject({ status: "dead" }), {
-      timeout_ms: 20_000,
-    });
-    expect(aborts).toEqual([]);
-    const asked_before = state.asked;
-    state.answer = () => {
-      throw reset();
-    };
-    await eventually(() => expect(aborts).toMatchObject([{ name: "LeaseLostError" }]), { timeout_ms: 30_000 });
-    // Each rest is half of what is left of the hold at most.
-    expect(state.asked - asked_before).toBeGreaterThanOrEqual(4);
-  },
-);
+test("if the API falls silent then, the handler is aborted later", { tags: ["slow"], timeout: 60_000 }, async () => {
+  const { interposed, state } = between();
+  const { handler, aborts } = heedful();
+  const { named } = work(interposed, "silent", handler, 1);
+  const id = await submit("silent");
+  await eventually(() => expect(named("handler_start")).toHaveLength(1));
+  state.answer = away;
+  await eventually(async () => expect(await client.get(id)).toMatchObject({ status: "dead" }), {
+    timeout_ms: 20_000,
+  });
+  expect(aborts).toEqual([]);
+  const asked_before = state.asked;
+  state.answer = () => {
+    throw reset();
+  };
+  await eventually(() => expect(aborts).toMatchObject([{ name: "LeaseLostError" }]), { timeout_ms: 30_000 });
+  // Each rest is half of what is left of the hold at most.
+  expect(state.asked - asked_before).toBeGreaterThanOrEqual(4);
+});
 
 test.each([
   ["of a gateway", () => new Response("<html>", { status: 503 })],
@@ -205,38 +182,34 @@ test.each([
   expect(named("lease_lost")).toMatchObject([{ job: { id }, during: "handling" }]);
 });
 
-test(
-  "a job that is to be started late waits for the database, and is started once its lease is renewed",
-  { tags: ["slow"] },
-  async () => {
-    const id = await submit("late");
-    let stood = false;
-    let refusals = 2;
-    const slow = createClient({
-      url: api.url,
-      async fetch(input, init) {
-        if (String(input).endsWith("/heartbeat") && refusals > 0) {
-          refusals -= 1;
-          return away();
-        }
-        const response = await fetch(input, init);
-        const text = await response.text();
-        if (!stood && text.includes('"lease_token"')) {
-          stood = true;
-          standStill(3_000);
-        }
-        return new Response(text, response);
-      },
-    });
-    const started: number[] = [];
-    const { named } = work(slow, "late", () => void started.push(refusals), 6);
-    await eventually(async () => expect(await client.get(id)).toMatchObject({ status: "succeeded", attempts: 1 }), {
-      timeout_ms: 20_000,
-    });
-    expect(started).toEqual([0]);
-    expect(named("lease_lost")).toEqual([]);
-  },
-);
+test("a job to be started late waits for the database, and starts once it is renewed", { tags: ["slow"] }, async () => {
+  const id = await submit("late");
+  let stood = false;
+  let refusals = 2;
+  const slow = createClient({
+    url: api.url,
+    async fetch(input, init) {
+      if (String(input).endsWith("/heartbeat") && refusals > 0) {
+        refusals -= 1;
+        return away();
+      }
+      const response = await fetch(input, init);
+      const text = await response.text();
+      if (!stood && text.includes('"lease_token"')) {
+        stood = true;
+        standStill(3_000);
+      }
+      return new Response(text, response);
+    },
+  });
+  const started: number[] = [];
+  const { named } = work(slow, "late", () => void started.push(refusals), 6);
+  await eventually(async () => expect(await client.get(id)).toMatchObject({ status: "succeeded", attempts: 1 }), {
+    timeout_ms: 20_000,
+  });
+  expect(started).toEqual([0]);
+  expect(named("lease_lost")).toEqual([]);
+});
 
 test("a stop ends in time while the database is away", async () => {
   const { interposed, state } = between();

@@ -1,23 +1,13 @@
-import { eventually } from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { eventually, forFile } from "@atlasqueue/harness";
+import { expect, onTestFinished, test } from "vitest";
 import { gate, recorder } from "../recorder.ts";
-import { testApi, type TestApi } from "../test-api.ts";
-import { createClient, type Client, type HandlerFunction, type JsonObject, type WorkOptions } from "@atlasqueue/client";
+import { clientOf, testApi, workersOf } from "../test-api.ts";
+import { createClient } from "@atlasqueue/client";
 
-let api: TestApi;
-let client: Client;
-beforeAll(async () => {
-  api = await testApi();
-  client = createClient({ url: api.url });
-});
-afterAll(() => api.close());
+const api = forFile(testApi);
+const client = clientOf(api);
 
-function work(queue: string, handler: HandlerFunction<JsonObject>, options: WorkOptions = {}) {
-  const told = recorder();
-  const worker = client.work(queue, handler, { observe: told.observe, ...options });
-  onTestFinished(() => worker.stop({ deadlineMs: 0 }));
-  return { worker, ...told };
-}
+const work = workersOf(client);
 const submit = async (queue: string) => (await client.submit({ type: "a", queue })).id;
 
 test("a stop lets the running handlers finish and takes nothing new", async () => {

@@ -1,18 +1,13 @@
-import { eventually } from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { eventually, forFile } from "@atlasqueue/harness";
+import { expect, onTestFinished, test } from "vitest";
 import { gate, recorder } from "../recorder.ts";
-import { testApi, type TestApi } from "../test-api.ts";
-import { createClient, type Client, type HandlerFunction, type JsonObject } from "@atlasqueue/client";
+import { clientOf, testApi } from "../test-api.ts";
+import { createClient, type HandlerFunction, type JsonObject } from "@atlasqueue/client";
 
 // What stands in front of the API answers in its place, in the API's statuses but not in its words.
 
-let api: TestApi;
-let client: Client;
-beforeAll(async () => {
-  api = await testApi();
-  client = createClient({ url: api.url });
-});
-afterAll(() => api.close());
+const api = forFile(testApi);
+const client = clientOf(api);
 
 const page = (status: number) => new Response(`${status} page\n`, { status });
 const isSettlement = (path: string) => /\/(ack|nack|settle)$/.test(path);

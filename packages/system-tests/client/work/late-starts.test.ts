@@ -1,18 +1,13 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { eventually } from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { eventually, forFile } from "@atlasqueue/harness";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { recorder } from "../recorder.ts";
 import { standStill } from "../../../client/test/stand-still.ts";
-import { testApi, type TestApi } from "../test-api.ts";
-import { createClient, type Client, type WorkOptions } from "@atlasqueue/client";
+import { clientOf, testApi } from "../test-api.ts";
+import { createClient, type WorkOptions } from "@atlasqueue/client";
 
-let api: TestApi;
-let client: Client;
-beforeAll(async () => {
-  api = await testApi();
-  client = createClient({ url: api.url });
-});
-afterAll(() => api.close());
+const api = forFile(testApi);
+const client = clientOf(api);
 
 /** A worker that stands still for half a lease while the answer with jobs to a call lies in its socket. */
 function standingStill(

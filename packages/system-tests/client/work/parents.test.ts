@@ -1,19 +1,13 @@
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { testApi, type TestApi } from "../test-api.ts";
-import { createClient, type Client, type HandlerFunction, type JsonObject } from "@atlasqueue/client";
+import { forFile } from "@atlasqueue/harness";
+import { expect, test } from "vitest";
+import { clientOf, testApi, workersOf } from "../test-api.ts";
+import { createClient } from "@atlasqueue/client";
 
-let api: TestApi;
-let client: Client;
-beforeAll(async () => {
-  api = await testApi();
-  client = createClient({ url: api.url });
-});
-afterAll(() => api.close());
+const api = forFile(testApi);
+const client = clientOf(api);
 
-function work(queue: string, handler: HandlerFunction<JsonObject>, by = client) {
-  const worker = by.work(queue, handler, { concurrency: 100, waitSeconds: 1 });
-  onTestFinished(() => worker.stop({ deadlineMs: 0 }));
-}
+const fast = { concurrency: 100, waitSeconds: 1 };
+const work = workersOf(client, fast);
 
 test("a remote handler is given the results of the jobs that its own waited for, however many", async () => {
   const queue = "remote";
@@ -41,30 +35,26 @@ test("a remote handler is given the results of the jobs that its own waited for,
   }
 });
 
-test(
-  "a remote handler's 999 parents with results of 60 KiB are read in pages of a megabyte",
-  { tags: ["slow"] },
-  async () => {
-    const flow = client.flow();
-    for (let n = 0; n < 999; n += 1) flow.add({ type: "give", queue: "large" });
-    flow.afterAll({ type: "count", queue: "large" });
-    const { last } = await flow.submit();
-    // Compressed to a third: of such a result the size is known only once it is read.
-    await api.database.sql`
+test("999 parents with results of 60 KiB are read in pages of a megabyte", { tags: ["slow"] }, async () => {
+  const flow = client.flow();
+  for (let n = 0; n < 999; n += 1) flow.add({ type: "give", queue: "large" });
+  flow.afterAll({ type: "count", queue: "large" });
+  const { last } = await flow.submit();
+  // Compressed to a third: of such a result the size is known only once it is read.
+  await api.database.sql`
     UPDATE atlasqueue.jobs SET result = to_json((
       SELECT string_agg(md5(n::text || jobs.id) || repeat('x', 64), '') FROM generate_series(1, 640) AS n))
     WHERE type = 'give' AND queue = 'large'`;
-    let seen = 0;
-    let pages = 0;
-    for (let cursor: string | null | undefined; cursor !== null; pages += 1) {
-      const page = await client.parents(last?.id ?? "", cursor === undefined ? {} : { cursor });
-      seen += page.items.length;
-      cursor = page.next_cursor;
-    }
-    expect(seen).toBe(999);
-    expect(pages).toBeLessThan(70);
-  },
-);
+  let seen = 0;
+  let pages = 0;
+  for (let cursor: string | null | undefined; cursor !== null; pages += 1) {
+    const page = await client.parents(last?.id ?? "", cursor === undefined ? {} : { cursor });
+    seen += page.items.length;
+    cursor = page.next_cursor;
+  }
+  expect(seen).toBe(999);
+  expect(pages).toBeLessThan(70);
+});
 
 test("a remote handler whose job waited for none is given none", async () => {
   work("alone", async (_payload, { parents, parentCounts }) => [await parents(), (await parentCounts()).succeeded]);
@@ -87,10 +77,8 @@ test.each([
       },
     });
     const queue = `away-${what.length}`;
-    work(
-      queue,
-      async (_payload, { job, parents }) => (job.type === "give" ? 1 : Object.keys(await parents()).length),
-      remote,
+    workersOf(remote, fast)(queue, async (_payload, { job, parents }) =>
+      job.type === "give" ? 1 : Object.keys(await parents()).length,
     );
     const flow = client.flow();
     for (let n = 0; n < 101; n += 1) flow.add({ type: "give", queue });

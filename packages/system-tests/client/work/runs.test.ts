@@ -1,17 +1,16 @@
-import { eventually } from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { eventually, forFile } from "@atlasqueue/harness";
+import { beforeAll, expect, onTestFinished, test } from "vitest";
 import { gate, recorder } from "../recorder.ts";
-import { testApi, type TestApi } from "../test-api.ts";
+import { testApi, workersOf } from "../test-api.ts";
 import { createClient, type Client, type HandlerFunction, type JsonObject, type WorkOptions } from "@atlasqueue/client";
 
-let api: TestApi;
+const api = forFile(testApi);
 let client: Client;
 /** The paths that were asked for. */
 const asked: string[] = [];
 /** What an API says that knows of no `next`. */
 let refuses = false;
 beforeAll(async () => {
-  api = await testApi();
   const counting: typeof fetch = (input, init) => {
     asked.push(new URL(String(input)).pathname);
     if (!refuses || !String(init?.body).includes('"next"')) return fetch(input, init);
@@ -20,7 +19,6 @@ beforeAll(async () => {
   };
   client = createClient({ url: api.url, fetch: counting });
 });
-afterAll(() => api.close());
 
 const groupOf = (queue: string, group: string, count: number) =>
   client.submitMany(Array.from({ length: count }, (_, n) => ({ type: "a", queue, group, payload: { n } })));
@@ -31,18 +29,16 @@ async function runAll(queue: string, count: number, options: WorkOptions) {
   let running = 0;
   let at_once = 0;
   asked.length = 0;
-  const told = recorder();
   const handler = async ({ n }: Record<string, unknown>, { job }: { job: { group: string | null } }) => {
     at_once = Math.max(at_once, (running += 1));
     await new Promise(setImmediate);
     running -= 1;
     ran.push(`${job.group} ${String(n)}`);
   };
-  const worker = client.work(queue, handler, { observe: told.observe, ...options });
-  onTestFinished(() => worker.stop({ deadlineMs: 0 }));
+  const told = workersOf(client)(queue, handler, options);
   await eventually(() => expect(told.events.filter(({ event }) => event === "job_settled")).toHaveLength(count));
   const leases = asked.filter((path) => path.endsWith("/lease")).length;
-  await worker.stop();
+  await told.worker.stop();
   return { ran, at_once, leases };
 }
 
@@ -109,19 +105,17 @@ test("a worker that stops takes no more of the group", async () => {
 test("a settlement that is repeated after the stop takes no more of the group", async () => {
   await groupOf("stops-away", "g", 3);
   let away = false;
-  const told = recorder();
   const { open, opened } = gate();
   const cut = createClient({
     url: api.url,
     fetch: (input, init) => (away ? Promise.reject(new TypeError("cut")) : fetch(input, init)),
   });
-  const worker = cut.work("stops-away", () => opened, { runMax: 100, observe: told.observe });
-  onTestFinished(() => worker.stop({ deadlineMs: 0 }));
+  const told = workersOf(cut)("stops-away", () => opened, { runMax: 100 });
   await eventually(() => expect(told.named("handler_start")).toHaveLength(1));
   away = true;
   open();
   await eventually(() => expect(told.named("api_unavailable").some(({ during }) => during === "settle")).toBe(true));
-  const stopped = worker.stop();
+  const stopped = told.worker.stop();
   away = false;
   await stopped;
   expect(told.named("job_settled")).toHaveLength(1);
@@ -170,9 +164,7 @@ test("runs and other jobs that end together are settled in two requests, however
   }));
   await client.submitMany(jobs);
   const { open, opened } = gate();
-  const told = recorder();
-  const worker = client.work("mixed", () => opened, { runMax: 100, concurrency: 20, observe: told.observe });
-  onTestFinished(() => worker.stop({ deadlineMs: 0 }));
+  const told = workersOf(client)("mixed", () => opened, { runMax: 100, concurrency: 20 });
   await eventually(() => expect(told.named("handler_start")).toHaveLength(20));
   asked.length = 0;
   open();

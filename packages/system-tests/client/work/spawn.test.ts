@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { forFile } from "@atlasqueue/harness";
+import { expect, onTestFinished, test } from "vitest";
 import { recorder } from "../recorder.ts";
-import { testApi, type TestApi } from "../test-api.ts";
-import { createClient, defineHandler, defineJob, type Client, type RemoteContext } from "@atlasqueue/client";
+import { clientOf, testApi } from "../test-api.ts";
+import { createClient, defineHandler, defineJob, type RemoteContext } from "@atlasqueue/client";
 import { z } from "zod";
 
-let api: TestApi;
-let client: Client;
-beforeAll(async () => {
-  api = await testApi();
-  client = createClient({ url: api.url });
-});
-afterAll(() => api.close());
+const api = forFile(testApi);
+const client = clientOf(api);
 
 const part = defineJob("part", z.object({ n: z.number() }));
 const split = defineJob("split", z.object({ parts: z.number() }));

@@ -1,23 +1,11 @@
-import { eventually } from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { recorder } from "../recorder.ts";
-import { testApi, type TestApi } from "../test-api.ts";
-import { createClient, type Client, type HandlerFunction, type JsonObject } from "@atlasqueue/client";
+import { eventually, forFile } from "@atlasqueue/harness";
+import { expect, test } from "vitest";
+import { clientOf, testApi, workersOf } from "../test-api.ts";
 
-let api: TestApi;
-let client: Client;
-beforeAll(async () => {
-  api = await testApi();
-  client = createClient({ url: api.url });
-});
-afterAll(() => api.close());
+const api = forFile(testApi);
+const client = clientOf(api);
 
-function work(queue: string, handler: HandlerFunction<JsonObject>) {
-  const told = recorder();
-  const worker = client.work(queue, handler, { observe: told.observe, waitSeconds: 1 });
-  onTestFinished(() => worker.stop({ deadlineMs: 0 }));
-  return told;
-}
+const work = workersOf(client, { waitSeconds: 1 });
 const isParked = (id: string, waits_for: string) =>
   eventually(async () => expect(await client.get(id)).toMatchObject({ status: "scheduled", waits_for, attempts: 0 }));
 

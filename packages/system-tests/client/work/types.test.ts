@@ -1,15 +1,9 @@
-import { createClient, type Client } from "@atlasqueue/client";
-import { eventually } from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { testApi, type TestApi } from "../test-api.ts";
+import { eventually, forFile } from "@atlasqueue/harness";
+import { expect, onTestFinished, test } from "vitest";
+import { clientOf, testApi } from "../test-api.ts";
 
-let api: TestApi;
-let client: Client;
-beforeAll(async () => {
-  api = await testApi();
-  client = createClient({ url: api.url });
-});
-afterAll(() => api.close());
+const api = forFile(testApi);
+const client = clientOf(api);
 
 const left = async (queue: string) =>
   (await api.database.sql`SELECT type FROM atlasqueue.jobs WHERE queue = ${queue} AND status <> 'succeeded'`).length;

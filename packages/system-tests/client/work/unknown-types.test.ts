@@ -1,25 +1,17 @@
-import { eventually } from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { eventually, forFile } from "@atlasqueue/harness";
+import { expect, test } from "vitest";
 import { z } from "zod";
 import { recorder } from "../recorder.ts";
-import { testApi, type TestApi } from "../test-api.ts";
-import { createClient, defineHandler, defineJob, type Client, type WorkOptions } from "@atlasqueue/client";
+import { clientOf, testApi, workersOf } from "../test-api.ts";
+import { defineHandler, defineJob } from "@atlasqueue/client";
 
-let api: TestApi;
-let client: Client;
-beforeAll(async () => {
-  api = await testApi();
-  client = createClient({ url: api.url });
-});
-afterAll(() => api.close());
+const api = forFile(testApi);
+const client = clientOf(api);
 
 const any = z.looseObject({});
 const old_version = [defineHandler(defineJob("old", any), () => {})];
 const new_version = [...old_version, defineHandler(defineJob("new", any), () => "done")];
-const work = (queue: string, handlers: typeof old_version, options: WorkOptions = {}) => {
-  const worker = client.work(queue, handlers, { observe: () => {}, ...options });
-  onTestFinished(() => worker.stop({ deadlineMs: 0 }));
-};
+const work = workersOf(client);
 /** As if the sweep's time had come. */
 const offer = () => api.database.sql`UPDATE atlasqueue.jobs SET due_at = now() WHERE due_at IS NOT NULL`;
 

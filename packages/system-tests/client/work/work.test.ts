@@ -1,8 +1,8 @@
-import { eventually } from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { eventually, forFile } from "@atlasqueue/harness";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
-import { gate, recorder } from "../recorder.ts";
-import { testApi, type TestApi } from "../test-api.ts";
+import { gate } from "../recorder.ts";
+import { clientOf, testApi, workersOf } from "../test-api.ts";
 import {
   createClient,
   defineBatchHandler,
@@ -10,7 +10,6 @@ import {
   defineJob,
   DoNotRetryError,
   RetryAfterError,
-  type Client,
   type Handler,
   type HandlerFunction,
   type HandlerMiddleware,
@@ -18,28 +17,12 @@ import {
   type Json,
   type JsonObject,
   type SubmitMiddleware,
-  type WorkOptions,
 } from "@atlasqueue/client";
 
-let api: TestApi;
-let client: Client;
-beforeAll(async () => {
-  api = await testApi();
-  client = createClient({ url: api.url });
-});
-afterAll(() => api.close());
+const api = forFile(testApi);
+const client = clientOf(api);
 
-/** A remote worker for one test, with what it reported. */
-function work(
-  queue: string | Record<string, number>,
-  handlers: HandlerFunction<JsonObject> | Handler | readonly Handler[],
-  options: WorkOptions = {},
-) {
-  const told = recorder();
-  const worker = client.work(queue, handlers, { observe: told.observe, ...options });
-  onTestFinished(() => worker.stop({ deadlineMs: 0 }));
-  return { worker, ...told };
-}
+const work = workersOf(client);
 const submit = async (queue: string, fields: { payload?: JsonObject; max_attempts?: number } = {}) =>
   (await client.submit({ type: "a", queue, ...fields })).id;
 

@@ -53,28 +53,24 @@ async function crash(id: string, forgotten: "the last renewals" | "the claim"): 
   expect(ended.every(({ gone }) => gone)).toBe(true);
 }
 
-test(
-  "when connections break, leases are renewed at once, before this worker's sweep ends any",
-  { tags: ["slow"] },
-  async () => {
-    const { id, runs, finish } = await workerWithAJob();
-    await crash(id, "the last renewals");
-    await eventually(async () =>
-      expect(
-        await harness.sql()`SELECT FROM atlasqueue.jobs WHERE id = ${id} AND locked_until > now() + interval '50 minutes'`,
-      ).toHaveLength(1),
-    );
-    // Its sweeps end leases again, but this one is held.
-    const swept = harness.named("sweep_complete").length;
-    await eventually(() => expect(harness.named("sweep_complete").length).toBeGreaterThan(swept + 3), {
-      timeout_ms: 20_000,
-    });
-    expect(harness.named("lease_expired")).toEqual([]);
-    finish();
-    await harness.becomes(id, { status: "succeeded", attempts: 1 });
-    expect(runs).toHaveLength(1);
-  },
-);
+test("when connections break, leases are renewed before this worker's sweep ends any", { tags: ["slow"] }, async () => {
+  const { id, runs, finish } = await workerWithAJob();
+  await crash(id, "the last renewals");
+  await eventually(async () =>
+    expect(
+      await harness.sql()`SELECT FROM atlasqueue.jobs WHERE id = ${id} AND locked_until > now() + interval '50 minutes'`,
+    ).toHaveLength(1),
+  );
+  // Its sweeps end leases again, but this one is held.
+  const swept = harness.named("sweep_complete").length;
+  await eventually(() => expect(harness.named("sweep_complete").length).toBeGreaterThan(swept + 3), {
+    timeout_ms: 20_000,
+  });
+  expect(harness.named("lease_expired")).toEqual([]);
+  finish();
+  await harness.becomes(id, { status: "succeeded", attempts: 1 });
+  expect(runs).toHaveLength(1);
+});
 
 test("a claim that a crash forgot is noticed at once: its handler is aborted, not left running beside another's", async () => {
   const { id, runs } = await workerWithAJob();

@@ -10,68 +10,56 @@ import { startWorker } from "../start-worker.ts";
 const { add, becomes, deps, read, named, work } = workerHarness();
 const any = z.looseObject({});
 
-test(
-  "a handler that never ends dies at its timeout; meanwhile its neighbour goes on and leases are renewed",
-  { tags: ["slow"] },
-  async () => {
-    let turns = 0;
-    const neighbour = defineHandler("neighbour", any, async (_payload, { signal }) => {
-      while (!signal.aborted && turns < 150) {
-        await new Promise((resolve) => setTimeout(resolve, 10));
-        turns += 1;
-      }
-      return turns;
-    });
-    work([...isolatedHandlers, neighbour], { concurrency: 2, leaseSeconds: 0.6 });
-    const [spin, other] = await add({ type: "spin", max_attempts: 1 }, { type: "neighbour" });
-    await becomes(spin, { status: "dead", attempts: 1, last_error: "TimeoutError: the handler ran longer than 1 s" });
-    await becomes(other, { status: "succeeded", attempts: 1, result: 150 });
-    expect(named("lease_lost")).toEqual([]);
-    expect(named("lease_expired")).toEqual([]);
-  },
-);
+test("a handler that never ends dies at its timeout; its neighbour goes on meanwhile", { tags: ["slow"] }, async () => {
+  let turns = 0;
+  const neighbour = defineHandler("neighbour", any, async (_payload, { signal }) => {
+    while (!signal.aborted && turns < 150) {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      turns += 1;
+    }
+    return turns;
+  });
+  work([...isolatedHandlers, neighbour], { concurrency: 2, leaseSeconds: 0.6 });
+  const [spin, other] = await add({ type: "spin", max_attempts: 1 }, { type: "neighbour" });
+  await becomes(spin, { status: "dead", attempts: 1, last_error: "TimeoutError: the handler ran longer than 1 s" });
+  await becomes(other, { status: "succeeded", attempts: 1, result: 150 });
+  expect(named("lease_lost")).toEqual([]);
+  expect(named("lease_expired")).toEqual([]);
+});
 
-test(
-  "a process that exits, runs out of memory or meets an uncaught error fails only its own job",
-  { tags: ["slow"] },
-  async () => {
-    work(isolatedHandlers, { isolation: { processesMax: 2, memoryMaxMb: 32 } });
-    const [exit, hog, stray, sum] = await add(...["exit", "hog", "stray"].map((type) => ({ type, max_attempts: 1 })), {
-      type: "sum",
-      payload: { a: 2 },
-    });
-    await becomes(exit, { status: "dead", last_error: "ProcessError: the handler's process exited with code 3" });
-    await becomes(hog, {
+test("a process that exits, runs out of memory or throws fails only its own job", { tags: ["slow"] }, async () => {
+  work(isolatedHandlers, { isolation: { processesMax: 2, memoryMaxMb: 32 } });
+  const [exit, hog, stray, sum] = await add(...["exit", "hog", "stray"].map((type) => ({ type, max_attempts: 1 })), {
+    type: "sum",
+    payload: { a: 2 },
+  });
+  await becomes(exit, { status: "dead", last_error: "ProcessError: the handler's process exited with code 3" });
+  await becomes(hog, {
+    status: "dead",
+    last_error: "ProcessError: the handler's process was ended by SIGABRT, as when its memory is full",
+  });
+  await becomes(stray, { status: "dead", last_error: "ProcessError: the handler's process exited with code 1" });
+  await becomes(sum, { status: "succeeded" });
+});
+
+test("a process that sends null, junk or nothing more fails only its own job", { tags: ["nightly"] }, async () => {
+  work(isolatedHandlers, { isolation: { processesMax: 3 } });
+  const junk = ["null\n", "no message\n"];
+  const [nothing, hangs, sum, ...junks] = await add(
+    { type: "tell-null" },
+    { type: "hang-up", max_attempts: 1 },
+    { type: "sum", payload: { a: 1 } },
+    ...junk.map((text) => ({ type: "tell-junk", payload: { junk: text }, max_attempts: 1 })),
+  );
+  await becomes(nothing, { status: "succeeded", result: "told" });
+  for (const id of junks)
+    await becomes(id, {
       status: "dead",
-      last_error: "ProcessError: the handler's process was ended by SIGABRT, as when its memory is full",
+      last_error: "ProcessError: the handler's process wrote to its worker's channel",
     });
-    await becomes(stray, { status: "dead", last_error: "ProcessError: the handler's process exited with code 1" });
-    await becomes(sum, { status: "succeeded" });
-  },
-);
-
-test(
-  "a process that sends its worker null, junk or nothing more fails only its own job",
-  { tags: ["nightly"] },
-  async () => {
-    work(isolatedHandlers, { isolation: { processesMax: 3 } });
-    const junk = ["null\n", "no message\n"];
-    const [nothing, hangs, sum, ...junks] = await add(
-      { type: "tell-null" },
-      { type: "hang-up", max_attempts: 1 },
-      { type: "sum", payload: { a: 1 } },
-      ...junk.map((text) => ({ type: "tell-junk", payload: { junk: text }, max_attempts: 1 })),
-    );
-    await becomes(nothing, { status: "succeeded", result: "told" });
-    for (const id of junks)
-      await becomes(id, {
-        status: "dead",
-        last_error: "ProcessError: the handler's process wrote to its worker's channel",
-      });
-    await becomes(hangs, { status: "dead", last_error: expect.stringMatching(/^ProcessError: /) as string });
-    await becomes(sum, { status: "succeeded" });
-  },
-);
+  await becomes(hangs, { status: "dead", last_error: expect.stringMatching(/^ProcessError: /) as string });
+  await becomes(sum, { status: "succeeded" });
+});
 
 test("a line of 17 MiB of its logger is cut, and the handler goes on", { tags: ["nightly"] }, async () => {
   const lines: string[] = [];
@@ -97,15 +85,11 @@ test("what a handler prints in its own process belongs to the job, line by line"
   ]);
 });
 
-test(
-  "a process that says more than fits in its pipe at once ends its job all the same",
-  { tags: ["nightly"] },
-  async () => {
-    work(isolatedHandlers, { isolation: { processesMax: 1 } });
-    const [id = ""] = await add({ type: "says-much", payload: { lines: 20_000 } });
-    await becomes(id, { status: "succeeded", result: "said" });
-  },
-);
+test("a process that says more than fits in its pipe at once ends its job", { tags: ["nightly"] }, async () => {
+  work(isolatedHandlers, { isolation: { processesMax: 1 } });
+  const [id = ""] = await add({ type: "says-much", payload: { lines: 20_000 } });
+  await becomes(id, { status: "succeeded", result: "said" });
+});
 
 test("processes are reused, results come back, and what is thrown means the same as elsewhere", async () => {
   work(isolatedHandlers, { isolation: { processesMax: 1 } });
