@@ -1,5 +1,6 @@
+import { forFile } from "@atlasqueue/harness";
 import { openQueueError, problem, problemType } from "@atlasqueue/contract";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { faultsOfRequest } from "../test/against-document.ts";
 import { fieldRows } from "../test/bad-input/fields.ts";
 import { flowRows } from "../test/bad-input/flows.ts";
@@ -11,21 +12,11 @@ import { stepRows } from "../test/bad-input/steps.ts";
 import { submit, submitOpenQueue, type Sent, type Step } from "../test/bad-input/row.ts";
 import { overTheWire, parseAnswer, type Answered } from "../test/bad-input/wire.ts";
 import { rawSocket } from "../test/raw-socket.ts";
-import { testApp } from "../test/test-app.ts";
+import { serverOf, testApp } from "../test/test-app.ts";
 import { operations } from "./routes.ts";
-import { startServer, type RunningServer } from "./server.ts";
 
-let api: Awaited<ReturnType<typeof testApp>>;
-let server: RunningServer;
-beforeAll(async () => {
-  api = await testApp();
-  const timeouts = { headers_ms: 1_000, request_ms: 2_000, check_interval_ms: 100 };
-  server = await startServer(api.app, { host: "127.0.0.1", port: 0, logger: api.deps.logger, timeouts });
-});
-afterAll(async () => {
-  await server.stop(100);
-  await api.stop();
-});
+const api = forFile(testApp);
+const server = serverOf(api, { headers_ms: 1_000, request_ms: 2_000, check_interval_ms: 100 });
 
 // Each surface has its column; a row without one says why. Row 8, the same key of two tenants, is tried where tokens
 // are: without them there is one tenant. The parts of row 10 that need control over the socket are in server.test.ts.

@@ -1,20 +1,20 @@
 // @module-tag slow
+import { forFile } from "@atlasqueue/harness";
 import { Agent } from "node:http";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { openQueueError, problem } from "@atlasqueue/contract";
 import * as fc from "fast-check";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { faultsOfAnswer, operationNamed } from "../test/against-document.ts";
 import { knownJobs } from "../test/fuzz/known.ts";
 import { fuzzedSecret } from "../test/fuzz/valid.ts";
 import { requestsFor, type FuzzedRequest } from "../test/fuzz/requests.ts";
 import { send } from "../test/fuzz/send.ts";
-import { testApp } from "../test/test-app.ts";
+import { serverOf, testApp } from "../test/test-app.ts";
 import type { Operation } from "./route/operation.ts";
 import { operations } from "./routes.ts";
 import { isOpenQueuePath } from "./http/answers/detail.ts";
-import { startServer, type RunningServer } from "./server.ts";
 
 // FUZZ_SEED=1 FUZZ_RUNS=100000 npx -y pnpm test:slow apps/api/src/fuzz: another run, and a longer one.
 const seed = Number(process.env.FUZZ_SEED ?? 20_261_120);
@@ -23,20 +23,12 @@ const runs = Number(process.env.FUZZ_RUNS ?? 4_000);
 const ms_max = process.env.FUZZ_RUNS ? 3_600_000 : 24_000;
 const heap_growth_bytes_max = 48 * 1_048_576;
 
-let api: Awaited<ReturnType<typeof testApp>>;
-let server: RunningServer;
+const api = forFile(() => testApp({ admin_secret: fuzzedSecret }));
+const server = serverOf(api);
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 const known = knownJobs();
 const answered = new Map<string, Set<number>>();
-beforeAll(async () => {
-  api = await testApp({ admin_secret: fuzzedSecret });
-  server = await startServer(api.app, { host: "127.0.0.1", port: 0, logger: api.deps.logger });
-});
-afterAll(async () => {
-  agent.destroy();
-  await server.stop(100);
-  await api.stop();
-});
+afterAll(() => void agent.destroy());
 
 // Operations on jobs are worth more tries than those that always answer the same, and those that need a lease, or
 // something else that another one made, most of all.

@@ -3,23 +3,22 @@ import { migrateDatabase, redisSignal } from "@atlasqueue/core";
 import {
   commandFile,
   eventually,
+  forFile,
   inTime,
   ownServers,
   spawnProcess,
-  type Servers,
-  type SpawnedProcess,
   uniqueKeys,
+  type SpawnedProcess,
 } from "@atlasqueue/harness";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { submission } from "../test/test-app.ts";
 
 const { jobsKey, dlqKey } = uniqueKeys();
 
-let servers: Servers;
+const servers = forFile(ownServers);
 let api: SpawnedProcess;
 let url: string;
 beforeAll(async () => {
-  servers = await ownServers();
   await migrateDatabase(servers.postgres.url);
   api = await spawnProcess(commandFile, {
     args: ["api"],
@@ -34,10 +33,7 @@ beforeAll(async () => {
   await api.waitForLine("api_started");
   url = String(api.logs.find(({ event }) => event === "api_started")?.["url"]);
 });
-afterAll(async () => {
-  await api.stop();
-  await servers.stop();
-});
+afterAll(() => api.stop());
 afterEach(async () => {
   await eventually(async () => expect(await ready()).toMatchObject({ status: "ok" }), { message: "all is well again" });
 });

@@ -1,18 +1,17 @@
+import { forFile } from "@atlasqueue/harness";
 import { createQueueBound } from "@atlasqueue/core/internal/http";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { guardedApp, makeTenant, makeToken } from "../test/guarded-app.ts";
 
-let api: Awaited<ReturnType<typeof guardedApp>>;
+const api = forFile(() => guardedApp((core) => ({ queueBound: createQueueBound(core, { queues_per_tenant_max: 2 }) })));
 let token: string;
 let other: string;
 beforeAll(async () => {
-  api = await guardedApp((core) => ({ queueBound: createQueueBound(core, { queues_per_tenant_max: 2 }) }));
   token = (await makeToken(api.deps, ["admin"], await makeTenant(api.deps))).token;
   other = (await makeToken(api.deps, ["admin"], await makeTenant(api.deps))).token;
   expect((await submit("first", token)).status).toBe(201);
   expect((await submit("second", token)).status).toBe(201);
 });
-afterAll(() => api.stop());
 
 let keys = 0;
 const submit = (queue: string, of: string) =>

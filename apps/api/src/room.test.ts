@@ -1,22 +1,17 @@
+import { forFile } from "@atlasqueue/harness";
 import { problem } from "@atlasqueue/contract";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { guardedApp, makeTenant, makeToken } from "../test/guarded-app.ts";
+import { serverOf } from "../test/test-app.ts";
 import { rawSocket } from "../test/raw-socket.ts";
-import { startServer, type RunningServer } from "./server.ts";
 
-let api: Awaited<ReturnType<typeof guardedApp>>;
-let server: RunningServer;
+const api = forFile(guardedApp);
+const server = serverOf(api);
 let greedy: string;
 let modest: string;
 beforeAll(async () => {
-  api = await guardedApp();
-  server = await startServer(api.app, { host: "127.0.0.1", port: 0, logger: api.deps.logger });
   greedy = (await makeToken(api.deps, ["admin"], await makeTenant(api.deps))).token;
   modest = (await makeToken(api.deps, ["admin"], await makeTenant(api.deps))).token;
-});
-afterAll(async () => {
-  await server.stop(100);
-  await api.stop();
 });
 
 const head = (token: string, path: string, length: number) =>

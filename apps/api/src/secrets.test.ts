@@ -1,21 +1,14 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { forFile } from "@atlasqueue/harness";
+import { expect, test } from "vitest";
 import { guardedApp } from "../test/guarded-app.ts";
+import { serverOf } from "../test/test-app.ts";
 import { rawSocket } from "../test/raw-socket.ts";
-import { startServer, type RunningServer } from "./server.ts";
 
 const admin_secret = "correct-horse-battery-staple";
 const guess = `aq_${"g".repeat(43)}`;
 
-let api: Awaited<ReturnType<typeof guardedApp>>;
-let server: RunningServer;
-beforeAll(async () => {
-  api = await guardedApp({ admin_secret, rate_limit: { limit: 12, period_ms: 60_000 } });
-  server = await startServer(api.app, { host: "127.0.0.1", port: 0, logger: api.deps.logger });
-});
-afterAll(async () => {
-  await server.stop(100);
-  await api.stop();
-});
+const api = forFile(() => guardedApp({ admin_secret, rate_limit: { limit: 12, period_ms: 60_000 } }));
+const server = serverOf(api);
 
 /** Every row of every table, as text. */
 async function wholeDatabase(): Promise<string> {

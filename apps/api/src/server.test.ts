@@ -1,24 +1,16 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import type { IncomingMessage } from "node:http";
 import { connect, type Socket } from "node:net";
-import { eventually } from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { eventually, forFile } from "@atlasqueue/harness";
+import { expect, onTestFinished, test } from "vitest";
 import { rawPost as post, rawSocket, say } from "../test/raw-socket.ts";
-import { submission, testApp } from "../test/test-app.ts";
-import { startServer, type RunningServer } from "./server.ts";
+import { serverOf, submission, testApp } from "../test/test-app.ts";
+import { startServer } from "./server.ts";
 
-let api: Awaited<ReturnType<typeof testApp>>;
-let server: RunningServer;
+const api = forFile(testApp);
 const local = { host: "127.0.0.1", port: 0 };
 const timeouts = { headers_ms: 200, request_ms: 400, check_interval_ms: 50 };
-beforeAll(async () => {
-  api = await testApp();
-  server = await startServer(api.app, { ...local, logger: api.deps.logger, timeouts });
-});
-afterAll(async () => {
-  await server.stop(100);
-  await api.stop();
-});
+const server = serverOf(api, timeouts);
 
 test("a job is submitted and read over HTTP, on one connection", async () => {
   const created = await fetch(`${server.url}/v1/jobs`, submission("http", { type: "a", payload: { name: "é😀" } }));

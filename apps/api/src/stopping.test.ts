@@ -177,55 +177,48 @@ test("a submission that waits for somebody's lock is not waited for", async () =
   expect(lines.join("")).not.toContain("shutdown_timeout");
 });
 
-test(
-  "what cannot be finished does not keep the API from stopping, and the log says so",
-  { tags: ["slow"] },
-  async () => {
-    const { api, add, call, hold, waits, lines } = await heldApi({ SHUTDOWN_SECONDS: "0" });
-    await add({ queue: "q" });
-    const letGo = await hold("jobs", "NEW.status = 'running'");
-    const lost = expect(call("/v1/queues/q/lease", { worker_id: "w" })).rejects.toThrow("fetch failed");
-    await waits();
-    await api.stop();
-    await lost;
-    expect(lines.join("")).toContain('"event":"shutdown_timeout","part":"what was begun"');
-    await letGo();
-  },
-);
+test("what cannot be finished keeps no API from stopping, and the log says so", { tags: ["slow"] }, async () => {
+  const { api, add, call, hold, waits, lines } = await heldApi({ SHUTDOWN_SECONDS: "0" });
+  await add({ queue: "q" });
+  const letGo = await hold("jobs", "NEW.status = 'running'");
+  const lost = expect(call("/v1/queues/q/lease", { worker_id: "w" })).rejects.toThrow("fetch failed");
+  await waits();
+  await api.stop();
+  await lost;
+  expect(lines.join("")).toContain('"event":"shutdown_timeout","part":"what was begun"');
+  await letGo();
+});
 
-test.each(["stay", "hang up"])(
-  "nobody who waits, listens or streams keeps the API from stopping: they %s",
-  async (how) => {
-    const { api, add, call, lines } = await heldApi({ SHUTDOWN_SECONDS: "60" });
-    const id = await add({ queue: "other" });
-    const client = new AbortController();
-    const { signal } = client;
-    const events = await fetch(`${api.url}/v1/events`, { signal });
-    const stream = (await lineClient(api.port, { signal })).read();
-    await stream.send(jobLine("k", { queue: "other" }));
-    await eventually(() => expect(stream.answers()).toHaveLength(1));
-    const waiting = [
-      call("/v1/queues/q/lease", { worker_id: "w", wait_seconds: 20 }, { signal }).then((answer) => answer.text()),
-      fetch(`${api.url}/v1/jobs/${id}?wait_seconds=20`, { signal }).then((answer) => answer.text()),
-      events.text(),
-    ];
-    // Whatever has come before it has been begun.
-    await fetch(`${api.url}/livez`);
-    const stopped = api.stop();
-    if (how === "hang up") client.abort();
-    const told = await Promise.allSettled(waiting);
-    await stream.closed;
-    await stopped;
-    expect(lines.join("")).not.toContain("shutdown_timeout");
-    if (how === "hang up") return;
-    expect(told.map((one) => (one.status === "fulfilled" ? one.value : ""))).toEqual([
-      expect.stringContaining('"jobs":[]'),
-      expect.stringContaining(id),
-      expect.stringContaining("draining"),
-    ]);
-    expect(stream.last()).toMatchObject({ end: "draining" });
-  },
-);
+test.each(["stay", "hang up"])("no one who waits, listens or streams keeps the API up: they %s", async (how) => {
+  const { api, add, call, lines } = await heldApi({ SHUTDOWN_SECONDS: "60" });
+  const id = await add({ queue: "other" });
+  const client = new AbortController();
+  const { signal } = client;
+  const events = await fetch(`${api.url}/v1/events`, { signal });
+  const stream = (await lineClient(api.port, { signal })).read();
+  await stream.send(jobLine("k", { queue: "other" }));
+  await eventually(() => expect(stream.answers()).toHaveLength(1));
+  const waiting = [
+    call("/v1/queues/q/lease", { worker_id: "w", wait_seconds: 20 }, { signal }).then((answer) => answer.text()),
+    fetch(`${api.url}/v1/jobs/${id}?wait_seconds=20`, { signal }).then((answer) => answer.text()),
+    events.text(),
+  ];
+  // Whatever has come before it has been begun.
+  await fetch(`${api.url}/livez`);
+  const stopped = api.stop();
+  if (how === "hang up") client.abort();
+  const told = await Promise.allSettled(waiting);
+  await stream.closed;
+  await stopped;
+  expect(lines.join("")).not.toContain("shutdown_timeout");
+  if (how === "hang up") return;
+  expect(told.map((one) => (one.status === "fulfilled" ? one.value : ""))).toEqual([
+    expect.stringContaining('"jobs":[]'),
+    expect.stringContaining(id),
+    expect.stringContaining("draining"),
+  ]);
+  expect(stream.last()).toMatchObject({ end: "draining" });
+});
 
 test.each([
   ["get_job_status", (job_id: string) => ({ job_id, wait_seconds: 20 })],

@@ -1,18 +1,20 @@
+import { forFile } from "@atlasqueue/harness";
 import { createSchedule } from "@atlasqueue/contract";
 import { putSchedule } from "@atlasqueue/core/internal";
 import { createStorageQuota } from "@atlasqueue/core/internal/http";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { guardedApp, makeTenant, makeToken } from "../test/guarded-app.ts";
 
 const bytes_max = 10_000;
-let api: Awaited<ReturnType<typeof guardedApp>>;
+const api = forFile(() =>
+  guardedApp((core) => ({
+    storageQuota: createStorageQuota(core, { stored_bytes_per_tenant_max: bytes_max }),
+  })),
+);
 let token: string;
 let other: string;
 let id: string;
 beforeAll(async () => {
-  api = await guardedApp((core) => ({
-    storageQuota: createStorageQuota(core, { stored_bytes_per_tenant_max: bytes_max }),
-  }));
   const tenant = await makeTenant(api.deps);
   token = (await makeToken(api.deps, ["admin"], tenant)).token;
   // From before there was a quota.
@@ -26,7 +28,6 @@ beforeAll(async () => {
   ({ id } = (await first.json()) as { id: string });
   expect((await api.send("POST", `/v1/jobs/${id}/cancel`, token)).status).toBe(200);
 });
-afterAll(() => api.stop());
 
 const payload = { fill: "x".repeat(6_000) };
 const submit = (of: string, key: string) =>
@@ -57,21 +58,18 @@ const rows = async () => {
   return row?.rows;
 };
 
-test.each(Object.entries(ways))(
-  "%s is refused when the tenant's storage is full, and uses up no key",
-  async (path, way) => {
-    const before = await rows();
-    const answer = await way();
-    expect(answer.status).toBe(429);
-    expect(answer.headers.get("retry-after")).toBe("10");
-    const body = (await answer.json()) as { type?: string; detail: string };
-    expect(body.detail).toMatch(
-      new RegExp(`The jobs of the tenant take about \\d+ bytes and may take ${bytes_max}; this request has \\d+`),
-    );
-    if (path.includes("/v1/")) expect(body.type).toBe("/problems/storage-full");
-    expect(await rows()).toBe(before);
-  },
-);
+test.each(Object.entries(ways))("%s is refused when the storage is full, and uses up no key", async (path, way) => {
+  const before = await rows();
+  const answer = await way();
+  expect(answer.status).toBe(429);
+  expect(answer.headers.get("retry-after")).toBe("10");
+  const body = (await answer.json()) as { type?: string; detail: string };
+  expect(body.detail).toMatch(
+    new RegExp(`The jobs of the tenant take about \\d+ bytes and may take ${bytes_max}; this request has \\d+`),
+  );
+  if (path.includes("/v1/")) expect(body.type).toBe("/problems/storage-full");
+  expect(await rows()).toBe(before);
+});
 
 test("a repetition of a stored request is answered as ever", async () => {
   const answer = await submit(token, "first");

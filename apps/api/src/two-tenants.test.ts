@@ -1,5 +1,6 @@
+import { forFile } from "@atlasqueue/harness";
 import { scopes } from "@atlasqueue/contract";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { guardedApp, makeTenant, makeToken } from "../test/guarded-app.ts";
 import { firstOfStream } from "../test/first-of-stream.ts";
 import { keysOf, requestAbout, type Things } from "../test/request-about.ts";
@@ -47,13 +48,12 @@ const monitoring = ["getQueueScaling", "getMetrics", "revokeToken"];
 const isTenants = ({ scope, all_tenants }: Operation) => scope !== undefined && !all_tenants;
 const routeOf = ({ method, path }: Operation) => `${method.toUpperCase()} ${path}`;
 
-let api: Awaited<ReturnType<typeof guardedApp>>;
+const api = forFile(() => guardedApp({ admin_secret: "correct horse battery" }));
 let intruder: string;
 /** A running job, its lease, a token, a schedule, a replay and a flow of the other tenant. */
 let theirs: Things;
 let tenant: string;
 beforeAll(async () => {
-  api = await guardedApp({ admin_secret: "correct horse battery" });
   tenant = await makeTenant(api.deps);
   const { token, id: token_id } = await makeToken(api.deps, ["admin"], tenant);
   intruder = (await makeToken(api.deps, ["admin"], await makeTenant(api.deps))).token;
@@ -87,7 +87,6 @@ beforeAll(async () => {
 });
 /** Otherwise the intruder's own schedules of the same name would be found. */
 afterEach(async () => void (await api.deps.database.sql`DELETE FROM atlasqueue.schedules WHERE tenant <> ${tenant}`));
-afterAll(() => api.stop());
 
 const everything = async () => {
   const { sql } = api.deps.database;
@@ -122,18 +121,15 @@ test.each(operations.filter(({ id, method }) => open.includes(id) && method === 
   },
 );
 
-test.each(operations.filter(({ id }) => operators.includes(id)))(
-  "$path is only for the operator",
-  async (operation) => {
-    expect((await send(operation, theirs)).status).toBe(401);
-    const reader = await makeToken(api.deps, ["submit", "read", "work"]);
-    const stranger = await makeToken(api.deps, ["metrics"], tenant);
-    for (const { token } of [reader, stranger, { token: intruder }])
-      expect((await send(operation, theirs, token)).status).toBe(403);
-    for (const scope of ["metrics", "admin"] as const)
-      expect((await send(operation, theirs, (await makeToken(api.deps, [scope])).token)).status).toBe(200);
-  },
-);
+test.each(operations.filter(({ id }) => operators.includes(id)))("$path is the operator's", async (operation) => {
+  expect((await send(operation, theirs)).status).toBe(401);
+  const reader = await makeToken(api.deps, ["submit", "read", "work"]);
+  const stranger = await makeToken(api.deps, ["metrics"], tenant);
+  for (const { token } of [reader, stranger, { token: intruder }])
+    expect((await send(operation, theirs, token)).status).toBe(403);
+  for (const scope of ["metrics", "admin"] as const)
+    expect((await send(operation, theirs, (await makeToken(api.deps, [scope])).token)).status).toBe(200);
+});
 
 const ofTenants = operations.filter(isTenants).map((operation) => [routeOf(operation), operation] as const);
 

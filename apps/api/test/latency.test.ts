@@ -1,7 +1,7 @@
 // @module-tag nightly
 import type { SubmitJobInput } from "@atlasqueue/contract";
-import { connectDatabase, type Database } from "@atlasqueue/core";
-import { tcpProxy, testDatabase, type TcpProxy, type TestDatabase } from "@atlasqueue/harness";
+import { connectDatabase } from "@atlasqueue/core";
+import { forFile, tcpProxy, testDatabase } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { testApp } from "./test-app.ts";
 
@@ -12,24 +12,12 @@ const timeout_ms = 3_000;
 
 type Leased = { jobs: { job: { id: string }; lease_token: string }[] };
 
-let own: TestDatabase;
-let proxy: TcpProxy;
-let database: Database;
-let api: Awaited<ReturnType<typeof testApp>>;
-beforeAll(async () => {
-  own = await testDatabase();
-  proxy = await tcpProxy(own.url);
-  database = connectDatabase({ url: proxy.url, connectionsMax: 10, timeoutMs: timeout_ms });
-  api = await testApp({ database });
-  proxy.delay(delay_ms);
-});
-afterAll(async () => {
-  proxy.delay(0);
-  await api.stop();
-  await database.close();
-  await proxy.close();
-  await own.drop();
-});
+const own = forFile(testDatabase);
+const proxy = forFile(() => tcpProxy(own.url));
+const database = forFile(async () => connectDatabase({ url: proxy.url, connectionsMax: 10, timeoutMs: timeout_ms }));
+const api = forFile(() => testApp({ database }));
+beforeAll(() => void proxy.delay(delay_ms));
+afterAll(() => void proxy.delay(0));
 
 const times = <T>(count: number, make: (at: number) => T) => Array.from({ length: count }, (_, at) => make(at));
 const statuses = async (answers: Promise<Response>[]) => {

@@ -16,9 +16,9 @@ import type { testApp } from "./test-app.ts";
 type Held = NonNullable<OpenQueueLease>;
 
 /** The app as OpenQueue's own clients call it. What is answered is held against the wire schemas. */
-export function openQueueClient({ app }: Pick<Awaited<ReturnType<typeof testApp>>, "app">) {
+export function openQueueClient(api: Pick<Awaited<ReturnType<typeof testApp>>, "app">) {
   const send = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
-    app.request(`http://localhost${path}`, {
+    api.app.request(`http://localhost${path}`, {
       method,
       // Theirs say JSON with every request, those without a body as well.
       headers: { "content-type": "application/json", ...headers },

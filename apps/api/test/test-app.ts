@@ -1,8 +1,9 @@
 import { Writable } from "node:stream";
 import { limits, type SubmitSingleInput } from "@atlasqueue/contract";
 import { createLogger, createMetrics, logEvents, memorySignal, observeAll, type AtlasEvent } from "@atlasqueue/core";
-import { testDatabase } from "@atlasqueue/harness";
+import { forFile, testDatabase } from "@atlasqueue/harness";
 import { createApp, type AppDeps } from "../src/app.ts";
+import { startServer } from "../src/server.ts";
 import { createServices } from "../src/services.ts";
 import { asDocumented } from "./against-document.ts";
 
@@ -92,3 +93,11 @@ export function submission(
     body: sent,
   };
 }
+
+/** A server for the app that a file's tests share. */
+export const serverOf = (api: Pick<Awaited<ReturnType<typeof testApp>>, "app" | "deps">, timeouts = {}) =>
+  forFile(async () => {
+    const at = { host: "127.0.0.1", port: 0, timeouts };
+    const server = await startServer(api.app, { ...at, logger: api.deps.logger });
+    return { ...server, stop: () => server.stop(100) };
+  });

@@ -1,21 +1,17 @@
 import { connectDatabase } from "@atlasqueue/core";
 import { createToken, defaultTenant } from "@atlasqueue/core/internal";
 import { newToken } from "../../../../packages/core/src/tokens/token.ts";
-import { eventually } from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { eventually, forFile } from "@atlasqueue/harness";
+import { afterAll, expect, test } from "vitest";
 import { guardedApp } from "../../test/guarded-app.ts";
 import { submission, testApp } from "../../test/test-app.ts";
 import { requireTokens } from "./authenticate.ts";
 
-let api: Awaited<ReturnType<typeof guardedApp>>;
+const api = forFile(guardedApp);
 /** Its tokens are in an absent database. */
-let away: Awaited<ReturnType<typeof testApp>>;
+const away = forFile(() => testApp({ authenticator: requireTokens({ database: nowhere, observe: () => {} }) }));
 const nowhere = connectDatabase({ url: "postgres://127.0.0.1:1/none", connectionsMax: 1, timeoutMs: 500 });
-beforeAll(async () => {
-  api = await guardedApp();
-  away = await testApp({ authenticator: requireTokens({ database: nowhere, observe: () => {} }) });
-});
-afterAll(() => Promise.all([api.stop(), away.stop(), nowhere.close()]));
+afterAll(() => nowhere.close());
 
 const anId = "/v1/jobs/00000000-0000-0000-0000-000000000000";
 const random = () => newToken().token;

@@ -1,18 +1,16 @@
 import { createToken, defaultTenant, revokeToken, rotateToken } from "@atlasqueue/core/internal";
-import { eventually } from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { eventually, forFile } from "@atlasqueue/harness";
+import { beforeAll, expect, test } from "vitest";
 import { guardedApp } from "../../test/guarded-app.ts";
 
-let api: Awaited<ReturnType<typeof guardedApp>>;
+const api = forFile(guardedApp);
 let admin: string;
 beforeAll(async () => {
-  api = await guardedApp();
   const { finishedWaits } = api.deps;
   const { until } = finishedWaits;
   finishedWaits.until = (job, ...rest) => (waited.push(job.id), until(job, ...rest));
   ({ token: admin } = await api.token("admin"));
 });
-afterAll(() => api.stop());
 
 const submit = async (queue: string): Promise<string> => {
   const stored = await api.post(queue, { type: "a", queue }, { authorization: `Bearer ${admin}` });

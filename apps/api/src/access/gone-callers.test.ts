@@ -1,19 +1,11 @@
-import { eventually } from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { eventually, forFile } from "@atlasqueue/harness";
+import { expect, test } from "vitest";
 import { guardedApp, makeTenant, makeToken } from "../../test/guarded-app.ts";
+import { serverOf } from "../../test/test-app.ts";
 import { rawSocket } from "../../test/raw-socket.ts";
-import { startServer, type RunningServer } from "../server.ts";
 
-let api: Awaited<ReturnType<typeof guardedApp>>;
-let server: RunningServer;
-beforeAll(async () => {
-  api = await guardedApp();
-  server = await startServer(api.app, { host: "127.0.0.1", port: 0, logger: api.deps.logger });
-});
-afterAll(async () => {
-  await server.stop(100);
-  await api.stop();
-});
+const api = forFile(guardedApp);
+const server = serverOf(api);
 
 const body = '{"type":"a"}';
 const head = (token: string, more = "") =>

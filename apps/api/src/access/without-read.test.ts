@@ -1,18 +1,17 @@
+import { forFile } from "@atlasqueue/harness";
 import { jobReceipt } from "@atlasqueue/contract";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { guardedApp } from "../../test/guarded-app.ts";
 
-let api: Awaited<ReturnType<typeof guardedApp>>;
+const api = forFile(guardedApp);
 let admin: string;
 let submitter: string;
 let worker: string;
 beforeAll(async () => {
-  api = await guardedApp();
   [admin, submitter, worker] = (await Promise.all(
     (["admin", "submit", "work"] as const).map(async (scope) => (await api.token(scope)).token),
   )) as [string, string, string];
 });
-afterAll(() => api.stop());
 
 const secret = { payload: { secret: "s3cret" }, unique: { key: "u" }, type: "a", queue: "secrets" };
 const submit = (key: string, token: string, body: object = secret) =>

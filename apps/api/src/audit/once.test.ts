@@ -1,16 +1,12 @@
 import type { AuditEntry, Job, Problem, Queue } from "@atlasqueue/contract";
-import { eventually } from "@atlasqueue/harness";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { eventually, forFile } from "@atlasqueue/harness";
+import { beforeAll, beforeEach, expect, test } from "vitest";
 import { guardedApp, makeTenant, makeToken } from "../../test/guarded-app.ts";
 import { operations } from "../routes.ts";
 
-let api: Awaited<ReturnType<typeof guardedApp>>;
+const api = forFile(guardedApp);
 let token: string;
-beforeAll(async () => {
-  api = await guardedApp();
-  ({ token } = await api.token("admin"));
-});
-afterAll(() => api.stop());
+beforeAll(async () => void ({ token } = await api.token("admin")));
 beforeEach(
   () =>
     api.deps.database

@@ -1,19 +1,16 @@
+import { forFile } from "@atlasqueue/harness";
 import type { AuditEntry } from "@atlasqueue/contract";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeAll, beforeEach, expect, test } from "vitest";
 import { guardedApp, makeTenant, makeToken } from "../../test/guarded-app.ts";
 import { createRefusals } from "./auditor.ts";
 
 type Made = Awaited<ReturnType<typeof makeToken>>;
 const address = "203.0.113.7";
 
-let api: Awaited<ReturnType<typeof guardedApp>>;
+const api = forFile(() => guardedApp({ admin_secret: "correct horse battery" }));
 let admin: Made;
 let reader: Made;
-beforeAll(async () => {
-  api = await guardedApp({ admin_secret: "correct horse battery" });
-  [admin, reader] = [await api.token("admin"), await api.token("read")];
-});
-afterAll(() => api.stop());
+beforeAll(async () => void ([admin, reader] = [await api.token("admin"), await api.token("read")]));
 beforeEach(() => api.deps.database.sql`TRUNCATE atlasqueue.audit_log`);
 
 /** From the address above, under an id that the caller chose. */

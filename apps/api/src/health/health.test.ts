@@ -62,25 +62,21 @@ test("a Redis that refuses writes degrades it", async () => {
   await full.stop();
 });
 
-test(
-  "a Postgres that becomes read-only makes it unavailable: it answers, but no job can be stored",
-  { tags: ["slow"] },
-  async () => {
-    const own = await testDatabase();
-    await own.database.sql.unsafe(`ALTER DATABASE "${own.name}" SET default_transaction_read_only = on`);
-    const database = connectDatabase({ url: own.url, connectionsMax: 1, timeoutMs: 5_000 });
-    const readOnly = await testApp({ database });
-    const answer = await readOnly.get("/readyz");
-    expect(answer.status).toBe(503);
-    expect(await answer.json()).toEqual({
-      status: "unavailable",
-      checks: { postgres: "read_only", redis: "up" },
-      connections: pool,
-    });
-    await Promise.all([readOnly.stop(), database.close()]);
-    await own.drop();
-  },
-);
+test("a Postgres that becomes read-only makes it unavailable: no job can be stored", { tags: ["slow"] }, async () => {
+  const own = await testDatabase();
+  await own.database.sql.unsafe(`ALTER DATABASE "${own.name}" SET default_transaction_read_only = on`);
+  const database = connectDatabase({ url: own.url, connectionsMax: 1, timeoutMs: 5_000 });
+  const readOnly = await testApp({ database });
+  const answer = await readOnly.get("/readyz");
+  expect(answer.status).toBe(503);
+  expect(await answer.json()).toEqual({
+    status: "unavailable",
+    checks: { postgres: "read_only", redis: "up" },
+    connections: pool,
+  });
+  await Promise.all([readOnly.stop(), database.close()]);
+  await own.drop();
+});
 
 test("a process whose connections are all busy says so, although Postgres is up", { tags: ["slow"] }, async () => {
   const own = await testDatabase();

@@ -21,14 +21,11 @@ function fill(gate: Gate, tenant: string, of: Kind): number {
 
 const tenants = (count: number) => Array.from({ length: count }, (_, at) => `tenant ${at}`);
 
-test.each([1, 20])(
-  "whatever requests of %d tenants are in flight, each has room for what its leases hang on",
-  (count) => {
-    const gate = createGate();
-    for (const tenant of tenants(count)) fill(gate, tenant, "rest");
-    for (const tenant of tenants(count)) expect(isLetIn(gate, tenant, "first")).toBe(true);
-  },
-);
+test.each([1, 20])("whatever %d tenants have in flight, each has room for what its leases hang on", (count) => {
+  const gate = createGate();
+  for (const tenant of tenants(count)) fill(gate, tenant, "rest");
+  for (const tenant of tenants(count)) expect(isLetIn(gate, tenant, "first")).toBe(true);
+});
 
 test("a tenant has room for as many renewals as for other requests, and for more while it has no others", () => {
   const gate = createGate();

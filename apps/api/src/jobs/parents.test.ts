@@ -1,3 +1,4 @@
+import { forFile } from "@atlasqueue/harness";
 import {
   jobStatuses,
   jobWithParents,
@@ -7,16 +8,12 @@ import {
   type Json,
   type SubmitBatchInput,
 } from "@atlasqueue/contract";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { guardedApp, makeToken } from "../../test/guarded-app.ts";
 
-let api: Awaited<ReturnType<typeof guardedApp>>;
+const api = forFile(guardedApp);
 let token: string;
-beforeAll(async () => {
-  api = await guardedApp();
-  token = (await makeToken(api.deps, ["admin"])).token;
-});
-afterAll(() => api.stop());
+beforeAll(async () => void (token = (await makeToken(api.deps, ["admin"])).token));
 
 let keys = 0;
 async function submit(body: SubmitBatchInput) {

@@ -1,21 +1,13 @@
 import { job, problem, submittedBatch, type Job } from "@atlasqueue/contract";
-import { ownSignal } from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { forFile, ownSignal } from "@atlasqueue/harness";
+import { afterAll, expect, test } from "vitest";
 import { testApp } from "../../test/test-app.ts";
 
 const signal = ownSignal();
 afterAll(() => signal.close());
-let api: Awaited<ReturnType<typeof testApp>>;
+const api = forFile(() => testApp({ signal }));
 /** Another API process on the same database. */
-let other: Awaited<ReturnType<typeof testApp>>;
-beforeAll(async () => {
-  api = await testApp({ signal });
-  other = await testApp({ signal, database: api.deps.database });
-});
-afterAll(async () => {
-  await other.stop();
-  await api.stop();
-});
+const other = forFile(() => testApp({ signal, database: api.deps.database }));
 
 let made = 0;
 const submit = (body: object, key = `unique-${(made += 1)}`) => {

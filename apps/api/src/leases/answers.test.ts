@@ -1,20 +1,11 @@
 import { leaseAnswer } from "@atlasqueue/contract";
 import { memorySignal } from "@atlasqueue/core";
-import { eventually, submission, submit } from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { testApp } from "../../test/test-app.ts";
-import { startServer, type RunningServer } from "../server.ts";
+import { eventually, forFile, submission, submit } from "@atlasqueue/harness";
+import { expect, test, vi } from "vitest";
+import { serverOf, testApp } from "../../test/test-app.ts";
 
-let api: Awaited<ReturnType<typeof testApp>>;
-let server: RunningServer;
-beforeAll(async () => {
-  api = await testApp({ signal: memorySignal() });
-  server = await startServer(api.app, { host: "127.0.0.1", port: 0, logger: api.deps.logger });
-});
-afterAll(async () => {
-  await server.stop(100);
-  await api.stop();
-});
+const api = forFile(() => testApp({ signal: memorySignal() }));
+const server = serverOf(api);
 
 const add = async (queue: string, count: number, bytes: number): Promise<string[]> => {
   const jobs = Array.from({ length: count }, () =>
@@ -29,31 +20,27 @@ const statuses = async (queue: string) => {
     SELECT status, attempts, count(*)::int AS jobs FROM atlasqueue.jobs WHERE queue = ${queue} GROUP BY 1, 2 ORDER BY 1`;
 };
 
-test(
-  "eight concurrent leases of a hundred heavy jobs each: every job is handed over or stays queued",
-  { tags: ["slow"] },
-  async () => {
-    for (let part = 0; part < 20; part += 1) await add("heavy", 10, 250_000);
-    const answers = await Promise.all(
-      Array.from({ length: 8 }, async (_, at) => {
-        const response = await fetch(`${server.url}/v1/queues/heavy/lease`, {
-          method: "POST",
-          headers: { "content-type": "application/json" },
-          body: JSON.stringify({ worker_id: `w${at}`, max_jobs: 100 }),
-        });
-        expect(response.status).toBe(200);
-        return leaseAnswer.parse(await response.json()).jobs;
-      }),
-    );
-    const delivered = answers.flat().map(({ job }) => job.id);
-    expect(new Set(delivered).size).toBe(delivered.length);
-    for (const jobs of answers) expect(JSON.stringify(jobs).length).toBeLessThan(5_000_000);
-    expect(await statuses("heavy")).toEqual([
-      { status: "queued", attempts: 0, jobs: 200 - delivered.length },
-      { status: "running", attempts: 1, jobs: delivered.length },
-    ]);
-  },
-);
+test("of eight leases of 100 heavy jobs each, every job is handed over or queued", { tags: ["slow"] }, async () => {
+  for (let part = 0; part < 20; part += 1) await add("heavy", 10, 250_000);
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, async (_, at) => {
+      const response = await fetch(`${server.url}/v1/queues/heavy/lease`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ worker_id: `w${at}`, max_jobs: 100 }),
+      });
+      expect(response.status).toBe(200);
+      return leaseAnswer.parse(await response.json()).jobs;
+    }),
+  );
+  const delivered = answers.flat().map(({ job }) => job.id);
+  expect(new Set(delivered).size).toBe(delivered.length);
+  for (const jobs of answers) expect(JSON.stringify(jobs).length).toBeLessThan(5_000_000);
+  expect(await statuses("heavy")).toEqual([
+    { status: "queued", attempts: 0, jobs: 200 - delivered.length },
+    { status: "running", attempts: 1, jobs: delivered.length },
+  ]);
+});
 
 test("jobs leased for a caller who hung up meanwhile go back, with no attempt spent", async () => {
   await add("cut", 16, 1_000);

@@ -1,25 +1,21 @@
 import { flowGraph, job, jobWithParents, leaseAnswer, type Problem } from "@atlasqueue/contract";
 import { createStorageQuota } from "@atlasqueue/core/internal/http";
-import { eventually } from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { eventually, forFile } from "@atlasqueue/harness";
+import { beforeAll, expect, test } from "vitest";
 import { guardedApp, makeTenant, makeToken } from "../../test/guarded-app.ts";
-import { startServer, type RunningServer } from "../server.ts";
+import { serverOf } from "../../test/test-app.ts";
 
-let api: Awaited<ReturnType<typeof guardedApp>>;
-let server: RunningServer;
+const api = forFile(() =>
+  guardedApp((core) => ({
+    storageQuota: createStorageQuota(core, { stored_bytes_per_tenant_max: 100_000 }),
+  })),
+);
+const server = serverOf(api);
 let tenant: string;
 let token: string;
 beforeAll(async () => {
-  api = await guardedApp((core) => ({
-    storageQuota: createStorageQuota(core, { stored_bytes_per_tenant_max: 100_000 }),
-  }));
   tenant = await makeTenant(api.deps);
   token = (await makeToken(api.deps, ["read", "submit", "work"], tenant)).token;
-  server = await startServer(api.app, { host: "127.0.0.1", port: 0, logger: api.deps.logger });
-});
-afterAll(async () => {
-  await server.stop(100);
-  await api.stop();
 });
 
 let keys = 0;

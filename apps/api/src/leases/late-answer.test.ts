@@ -1,26 +1,22 @@
 import { leaseAnswer } from "@atlasqueue/contract";
 import { memorySignal } from "@atlasqueue/core";
-import { eventually, steppingDatabase, testDatabase, type TestDatabase } from "@atlasqueue/harness";
+import { eventually, forFile, steppingDatabase, testDatabase } from "@atlasqueue/harness";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { testApp } from "../../test/test-app.ts";
 
 const lease_seconds = 90;
-let own: TestDatabase;
+const own = forFile(testDatabase);
 let api: Awaited<ReturnType<typeof testApp>>;
 const signal = memorySignal();
 /** What happens once a claim was sent, before it is answered. */
 let claimed = () => {};
 beforeAll(async () => {
-  own = await testDatabase();
   const database = steppingDatabase(own.database, (step, _number, text) => {
     if (step === "answer" && text.includes("attempts = attempts + 1")) claimed();
   });
   api = await testApp({ signal, database });
 });
-afterAll(async () => {
-  await api.stop();
-  await own.drop();
-});
+afterAll(() => api.stop());
 
 // This process's clock, which tells whether an answer is late.
 const now = performance.now.bind(performance);

@@ -6,9 +6,7 @@ import { createGate } from "../http/gate.ts";
 import { operations } from "../routes.ts";
 
 let own: TestDatabase;
-beforeEach(async () => {
-  own = await testDatabase();
-});
+beforeEach(async () => void (own = await testDatabase()));
 afterEach(() => own.drop());
 
 /** An API with one leased job. Once it is told to fill its gate, submissions are not answered. */
@@ -44,18 +42,14 @@ async function holding(changes: Changes, onOther = (_text: string) => {}) {
 
 const few = () => createGate({ requests_max: 4, kept: 2 });
 
-test(
-  "while submissions fill the gate in an outage, a heartbeat is told that the database is away",
-  { tags: ["slow"] },
-  async () => {
-    const { api, id, lease_token, fill } = await holding({}, (text) => {
-      if (text.includes("beaten")) throw brokenConnection();
-    });
-    await fill(2_000);
-    const answer = await api.send("POST", `/v1/jobs/${id}/heartbeat`, undefined, { lease_token });
-    expect(await answer.json()).toMatchObject({ type: "/problems/unavailable" });
-  },
-);
+test("while submissions fill the gate, a heartbeat is told that the database is away", { tags: ["slow"] }, async () => {
+  const { api, id, lease_token, fill } = await holding({}, (text) => {
+    if (text.includes("beaten")) throw brokenConnection();
+  });
+  await fill(2_000);
+  const answer = await api.send("POST", `/v1/jobs/${id}/heartbeat`, undefined, { lease_token });
+  expect(await answer.json()).toMatchObject({ type: "/problems/unavailable" });
+});
 
 test.each<[what: string, method: string, path: string, body: object]>([
   ["a heartbeat", "POST", "/v1/jobs/:id/heartbeat", { lease_token: ":token" }],

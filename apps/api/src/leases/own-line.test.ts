@@ -1,15 +1,10 @@
 import { leaseAnswer } from "@atlasqueue/contract";
 import { memorySignal } from "@atlasqueue/core";
-import { eventually, submission, submit } from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { eventually, forFile, submission, submit } from "@atlasqueue/harness";
+import { expect, test } from "vitest";
 import { testApp } from "../../test/test-app.ts";
 
-let api: Awaited<ReturnType<typeof testApp>>;
-beforeAll(async () => {
-  // The line in question is that for connections.
-  api = await testApp({ signal: memorySignal() });
-});
-afterAll(() => api.stop());
+const api = forFile(() => testApp({ signal: memorySignal() }));
 
 const lists = 20;
 /** Takes every place of the ordinary line. The result gives some of them back, or all. */

@@ -1,17 +1,13 @@
-import { eventually } from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { eventually, forFile } from "@atlasqueue/harness";
+import { beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { guardedApp } from "../../test/guarded-app.ts";
 import { meta, modern } from "../../test/mcp-messages.ts";
 import { startServer } from "../server.ts";
 import { createServices } from "../services.ts";
 
-let api: Awaited<ReturnType<typeof guardedApp>>;
+const api = forFile(guardedApp);
 let token: string;
-beforeAll(async () => {
-  api = await guardedApp();
-  ({ token } = await api.token("admin"));
-});
-afterAll(() => api.stop());
+beforeAll(async () => void ({ token } = await api.token("admin")));
 
 const old = { jsonrpc: "2.0", id: 1, method: "tools/call" };
 test.each([

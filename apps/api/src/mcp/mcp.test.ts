@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { forFile } from "@atlasqueue/harness";
+import { beforeAll, expect, test } from "vitest";
 import { guardedApp } from "../../test/guarded-app.ts";
 import { meta, modern } from "../../test/mcp-messages.ts";
 import { testApp } from "../../test/test-app.ts";
 import { createApp } from "../app.ts";
 
 // What the door of /mcp does; the tools behind it are tried in apps/cli, with the official client over both transports.
-let api: Awaited<ReturnType<typeof guardedApp>>;
+const api = forFile(guardedApp);
 let token: string;
-beforeAll(async () => {
-  api = await guardedApp();
-  ({ token } = await api.token("admin"));
-});
-afterAll(() => api.stop());
+beforeAll(async () => void ({ token } = await api.token("admin")));
 
 type Rpc = { status: number; headers: Headers; body: { error?: { code: number; data?: unknown }; result?: unknown } };
 

@@ -1,14 +1,13 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { forFile } from "@atlasqueue/harness";
+import { beforeAll, expect, test } from "vitest";
 import { createApp } from "../app.ts";
 import { testApp } from "../../test/test-app.ts";
 
-let api: Awaited<ReturnType<typeof testApp>>;
+const api = forFile(testApp);
 let named: ReturnType<typeof createApp>;
 beforeAll(async () => {
-  api = await testApp();
   named = createApp({ ...api.deps, allowed_hosts: { names: ["queue.example.com"], addresses: false } });
 });
-afterAll(() => api.stop());
 
 const pause = async (headers: Record<string, string>, app = api.app) =>
   (await app.request("http://localhost:8000/v1/queues/default/pause", { method: "POST", headers })).status;

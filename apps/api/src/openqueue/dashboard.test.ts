@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { forFile } from "@atlasqueue/harness";
+import { expect, test } from "vitest";
 import { openQueueClient } from "../../test/openqueue-client.ts";
 import { testApp } from "../../test/test-app.ts";
 
-let api: Awaited<ReturnType<typeof testApp>>;
-let client: ReturnType<typeof openQueueClient>;
-beforeAll(async () => {
-  api = await testApp();
-  client = openQueueClient(api);
-});
-afterAll(() => api.stop());
+const api = forFile(testApp);
+const client = openQueueClient(api);
 
 const rowOf = async (queue: string) => (await client.queues()).find(({ queue_name }) => queue_name === queue);
 

@@ -1,18 +1,14 @@
+import { forFile } from "@atlasqueue/harness";
 import { openQueueError, problem } from "@atlasqueue/contract";
 import { connectDatabase } from "@atlasqueue/core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { guardedApp } from "../../test/guarded-app.ts";
 import { openQueueClient } from "../../test/openqueue-client.ts";
 import { testApp } from "../../test/test-app.ts";
 import { createGate } from "../http/gate.ts";
 
-let api: Awaited<ReturnType<typeof testApp>>;
-let client: ReturnType<typeof openQueueClient>;
-beforeAll(async () => {
-  api = await testApp();
-  client = openQueueClient(api);
-});
-afterAll(() => api.stop());
+const api = forFile(testApp);
+const client = openQueueClient(api);
 
 const nobody = "01920000-0000-7000-8000-000000000000";
 

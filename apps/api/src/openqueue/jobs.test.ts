@@ -2,18 +2,13 @@ import { complete } from "@atlasqueue/core/internal";
 import { cancel } from "@atlasqueue/core/internal/http";
 import { claim, fail } from "@atlasqueue/core/internal/worker";
 import { job, type OpenQueueStatus } from "@atlasqueue/contract";
-import { eventually } from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { eventually, forFile } from "@atlasqueue/harness";
+import { expect, test } from "vitest";
 import { openQueueClient } from "../../test/openqueue-client.ts";
 import { testApp } from "../../test/test-app.ts";
 
-let api: Awaited<ReturnType<typeof testApp>>;
-let client: ReturnType<typeof openQueueClient>;
-beforeAll(async () => {
-  api = await testApp();
-  client = openQueueClient(api);
-});
-afterAll(() => api.stop());
+const api = forFile(testApp);
+const client = openQueueClient(api);
 
 const nobody = "01920000-0000-7000-8000-000000000000";
 const later = "2099-01-01T00:00:00Z";

@@ -1,16 +1,12 @@
+import { forFile } from "@atlasqueue/harness";
 import { job, type Job } from "@atlasqueue/contract";
 import { promoteAll } from "@atlasqueue/core/internal";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { openQueueClient } from "../../test/openqueue-client.ts";
 import { testApp } from "../../test/test-app.ts";
 
-let api: Awaited<ReturnType<typeof testApp>>;
-let client: ReturnType<typeof openQueueClient>;
-beforeAll(async () => {
-  api = await testApp();
-  client = openQueueClient(api);
-});
-afterAll(() => api.stop());
+const api = forFile(testApp);
+const client = openQueueClient(api);
 
 const nobody = "01920000-0000-4000-8000-000000000000";
 const native = async (id: string): Promise<Job> => job.parse(await (await api.get(`/v1/jobs/${id}`)).json());

@@ -1,15 +1,11 @@
+import { forFile } from "@atlasqueue/harness";
 import { job, queuePage, type Job } from "@atlasqueue/contract";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { openQueueClient } from "../../test/openqueue-client.ts";
 import { testApp } from "../../test/test-app.ts";
 
-let api: Awaited<ReturnType<typeof testApp>>;
-let client: ReturnType<typeof openQueueClient>;
-beforeAll(async () => {
-  api = await testApp();
-  client = openQueueClient(api);
-});
-afterAll(() => api.stop());
+const api = forFile(testApp);
+const client = openQueueClient(api);
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;

@@ -1,15 +1,11 @@
+import { forFile } from "@atlasqueue/harness";
 import { openQueueSubmittedBatch, job } from "@atlasqueue/contract";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { openQueueClient } from "../../test/openqueue-client.ts";
 import { testApp } from "../../test/test-app.ts";
 
-let api: Awaited<ReturnType<typeof testApp>>;
-let client: ReturnType<typeof openQueueClient>;
-beforeAll(async () => {
-  api = await testApp();
-  client = openQueueClient(api);
-});
-afterAll(() => api.stop());
+const api = forFile(testApp);
+const client = openQueueClient(api);
 
 const submit = (body: unknown, key?: string) =>
   client.send("POST", "/jobs", body, key === undefined ? {} : { "idempotency-key": key });

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { forFile } from "@atlasqueue/harness";
+import { beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { testApp } from "../../test/test-app.ts";
 import { routeDeps } from "../app.ts";
@@ -69,13 +70,11 @@ const routes: Route[] = [
   ),
 ];
 
-let api: Awaited<ReturnType<typeof testApp>>;
+const api = forFile(testApp);
 beforeAll(async () => {
-  api = await testApp();
   const deps = routeDeps({ ...api.deps, gate, rate_limit: { limit: 100, period_ms: 86_400_000 } });
   addRoutes(api.app, routes, deps);
 });
-afterAll(() => api.stop());
 
 const post = (path: string, body: unknown, key?: string) =>
   api.send("POST", path, undefined, body, key === undefined ? {} : { "idempotency-key": key });

@@ -13,9 +13,7 @@ const api = forFile(guardedApp);
 let app: ReturnType<typeof createApp>;
 const anotherProcess = () =>
   createApp({ ...api.deps, authenticator: requireTokens({ ...api.deps, now: () => api.clock.ms }) });
-beforeEach(() => {
-  app = anotherProcess();
-});
+beforeEach(() => void (app = anotherProcess()));
 
 const { call, signIn, signedIn } = sessionCalls(() => ({ app, api }));
 /** What looks like one, as anybody can make it up. */

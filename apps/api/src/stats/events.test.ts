@@ -1,21 +1,19 @@
 import { liveEvent, problem, type LiveEvent } from "@atlasqueue/contract";
 import { revokeToken } from "@atlasqueue/core/internal";
 import type { LiveEventText } from "@atlasqueue/core/internal/http";
-import { eventually } from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { eventually, forFile } from "@atlasqueue/harness";
+import { beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { guardedApp, makeTenant, makeToken } from "../../test/guarded-app.ts";
 import { foldAll } from "../../../../packages/core/src/counts/fold.ts";
 import { createEventStream } from "./event-stream.ts";
 
-let api: Awaited<ReturnType<typeof guardedApp>>;
+const api = forFile(guardedApp);
 let mine: string;
 let tenant: string;
 beforeAll(async () => {
-  api = await guardedApp();
   tenant = await makeTenant(api.deps);
   mine = (await makeToken(api.deps, ["admin"], tenant)).token;
 });
-afterAll(() => api.stop());
 
 /** Listens until the test is over. */
 async function listen(token: string | undefined, query = "", headers: Record<string, string> = {}) {
@@ -57,27 +55,23 @@ const work = async (queue: string) => {
   return held?.job.id;
 };
 
-test(
-  "a listener hears how its tenant's queues are, then what changes, and which jobs finish",
-  { tags: ["slow"] },
-  async () => {
-    await submit("first", "mails");
-    const { response, heard, counts } = await listen(mine);
-    expect(response.headers.get("content-type")).toBe("text/event-stream");
-    await eventually(() => expect(counts().at(-1)).toMatchObject({ counts: { queued: 1 } }));
-    await eventually(() => expect(counts().flatMap(({ queues }) => queues)).toMatchObject([{ queue: "mails" }]));
-    const before = counts().length;
-    const id = await work("mails");
-    await eventually(() =>
-      expect(heard.flatMap(({ event, data }) => (event === "finished" ? data.items : []))).toMatchObject([
-        { id, queue: "mails", type: "a", status: "succeeded" },
-      ]),
-    );
-    await eventually(() => expect(counts().at(-1)).toMatchObject({ counts: { queued: 0, succeeded: 1 } }));
-    // Nothing more is said while nothing changes.
-    expect(counts().length - before).toBeLessThanOrEqual(3);
-  },
-);
+test("a listener hears of its tenant's queues, their changes, and which jobs finish", { tags: ["slow"] }, async () => {
+  await submit("first", "mails");
+  const { response, heard, counts } = await listen(mine);
+  expect(response.headers.get("content-type")).toBe("text/event-stream");
+  await eventually(() => expect(counts().at(-1)).toMatchObject({ counts: { queued: 1 } }));
+  await eventually(() => expect(counts().flatMap(({ queues }) => queues)).toMatchObject([{ queue: "mails" }]));
+  const before = counts().length;
+  const id = await work("mails");
+  await eventually(() =>
+    expect(heard.flatMap(({ event, data }) => (event === "finished" ? data.items : []))).toMatchObject([
+      { id, queue: "mails", type: "a", status: "succeeded" },
+    ]),
+  );
+  await eventually(() => expect(counts().at(-1)).toMatchObject({ counts: { queued: 0, succeeded: 1 } }));
+  // Nothing more is said while nothing changes.
+  expect(counts().length - before).toBeLessThanOrEqual(3);
+});
 
 test("only the queues asked for are told, one without jobs as zeros, and never another tenant's", async () => {
   await submit("asked", "asked");
@@ -115,29 +109,25 @@ test("listening ends when the token is revoked", { tags: ["slow"] }, async () =>
   expect(heard.at(-1)).toEqual({ event: "end", data: { reason: "token_ended" } });
 });
 
-test(
-  "a page listens by its cookie, without the header that changes need, until it signs out",
-  { tags: ["slow"] },
-  async () => {
-    const { token } = await makeToken(api.deps, ["read"], tenant);
-    const signed_in = await api.send("POST", "/v1/session", undefined, { token });
-    const cookie = { cookie: signed_in.headers.get("set-cookie")?.split(";")[0] ?? "" };
-    const { response, heard, counts, ended } = await listen(undefined, "", cookie);
-    expect(response.status).toBe(200);
-    await submit("cookie", "by-cookie");
-    await eventually(() =>
-      expect(counts().flatMap(({ queues }) => queues)).toContainEqual(expect.objectContaining({ queue: "by-cookie" })),
-    );
-    const signed_out = await api.send("DELETE", "/v1/session", undefined, undefined, {
-      ...cookie,
-      "x-atlasqueue-dashboard": "1",
-    });
-    expect(signed_out.status).toBe(200);
-    api.clock.ms += 10_000;
-    await ended;
-    expect(heard.at(-1)).toEqual({ event: "end", data: { reason: "token_ended" } });
-  },
-);
+test("a page listens by its cookie alone, until it signs out", { tags: ["slow"] }, async () => {
+  const { token } = await makeToken(api.deps, ["read"], tenant);
+  const signed_in = await api.send("POST", "/v1/session", undefined, { token });
+  const cookie = { cookie: signed_in.headers.get("set-cookie")?.split(";")[0] ?? "" };
+  const { response, heard, counts, ended } = await listen(undefined, "", cookie);
+  expect(response.status).toBe(200);
+  await submit("cookie", "by-cookie");
+  await eventually(() =>
+    expect(counts().flatMap(({ queues }) => queues)).toContainEqual(expect.objectContaining({ queue: "by-cookie" })),
+  );
+  const signed_out = await api.send("DELETE", "/v1/session", undefined, undefined, {
+    ...cookie,
+    "x-atlasqueue-dashboard": "1",
+  });
+  expect(signed_out.status).toBe(200);
+  api.clock.ms += 10_000;
+  await ended;
+  expect(heard.at(-1)).toEqual({ event: "end", data: { reason: "token_ended" } });
+});
 
 test("without a token or a cookie nobody listens, and another site's page may not read what a cookie lets in", async () => {
   expect((await api.send("GET", "/v1/events")).status).toBe(401);

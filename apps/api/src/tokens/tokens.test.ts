@@ -1,19 +1,15 @@
 import { createdToken, tokenList, type CreatedToken } from "@atlasqueue/contract";
 import { listTokens, defaultTenant } from "@atlasqueue/core/internal";
 import { findTokens, hashToken } from "@atlasqueue/core/internal/http";
-import { eventually } from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { eventually, forFile } from "@atlasqueue/harness";
+import { beforeAll, expect, test } from "vitest";
 import { guardedApp, makeToken } from "../../test/guarded-app.ts";
 import { testApp } from "../../test/test-app.ts";
 import { createTokenUses } from "../access/token-use.ts";
 
-let api: Awaited<ReturnType<typeof guardedApp>>;
+const api = forFile(guardedApp);
 let admin: string;
-beforeAll(async () => {
-  api = await guardedApp();
-  admin = (await api.token("admin")).token;
-});
-afterAll(() => api.stop());
+beforeAll(async () => void (admin = (await api.token("admin")).token));
 
 async function create(body: unknown): Promise<CreatedToken> {
   const response = await api.send("POST", "/v1/tokens", admin, body);

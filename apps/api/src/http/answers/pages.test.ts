@@ -1,13 +1,13 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { forFile } from "@atlasqueue/harness";
+import { beforeAll, expect, test } from "vitest";
 import { newId } from "@atlasqueue/core/internal/http";
 import { testApp } from "../../../test/test-app.ts";
 
 // As nothing that parsed it would write it.
 const payload = '{"a" : [1.50, {}], "fill": "é"}';
 const result = '{ "sum":1e2 }';
-let api: Awaited<ReturnType<typeof testApp>>;
+const api = forFile(testApp);
 beforeAll(async () => {
-  api = await testApp();
   const { sql } = api.deps.database;
   await sql.unsafe(
     `INSERT INTO atlasqueue.jobs (id, type, status, run_at, created_at, updated_at, finished_at, dead_at, payload, result)
@@ -16,7 +16,6 @@ beforeAll(async () => {
   );
   await sql`INSERT INTO atlasqueue.queue_counts (tenant, queue, dead) VALUES ('default', 'default', 1)`;
 });
-afterAll(() => api.stop());
 
 test.each(["/v1/jobs", "/v1/jobs?status=dead", "/v1/jobs?search=sum", "/v1/dlq", "/jobs"])(
   "GET %s answers JSON as it is stored, without parsing it",

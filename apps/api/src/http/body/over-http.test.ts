@@ -1,25 +1,16 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { eventually } from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { eventually, forFile } from "@atlasqueue/harness";
+import { expect, test } from "vitest";
 import { parseAnswer } from "../../../test/bad-input/wire.ts";
 import { rawPost as post, rawSocket, say } from "../../../test/raw-socket.ts";
-import { submission, testApp } from "../../../test/test-app.ts";
-import { startServer, type RunningServer } from "../../server.ts";
+import { serverOf, submission, testApp } from "../../../test/test-app.ts";
+import { startServer } from "../../server.ts";
 
 // How bodies arrive at a server that listens.
 
-let api: Awaited<ReturnType<typeof testApp>>;
-let server: RunningServer;
+const api = forFile(testApp);
 const local = { host: "127.0.0.1", port: 0 };
-beforeAll(async () => {
-  api = await testApp();
-  const timeouts = { headers_ms: 200, request_ms: 400, check_interval_ms: 50 };
-  server = await startServer(api.app, { ...local, logger: api.deps.logger, timeouts });
-});
-afterAll(async () => {
-  await server.stop(100);
-  await api.stop();
-});
+const server = serverOf(api, { headers_ms: 200, request_ms: 400, check_interval_ms: 50 });
 
 test("a cancel takes a body that turns out empty, whatever its declared type", async () => {
   const created = await fetch(`${server.url}/v1/jobs`, submission("empty", { type: "a" }));

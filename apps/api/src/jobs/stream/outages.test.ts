@@ -1,25 +1,19 @@
-import { eventually, redisUrl, tcpProxy, testDatabase, uniqueKeys, type TcpProxy } from "@atlasqueue/harness";
+import { eventually, forFile, redisUrl, tcpProxy, testDatabase, uniqueKeys } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { jobLine, lineClient } from "../../../test/line-client.ts";
 import { readApiConfig } from "../../config.ts";
 import { startApi } from "../../start-api.ts";
 
 /** An API over a proxied database. */
-let database: Awaited<ReturnType<typeof testDatabase>>;
-let proxy: TcpProxy;
+const database = forFile(testDatabase);
+const proxy = forFile(() => tcpProxy(database.url));
 let api: Awaited<ReturnType<typeof startApi>>;
 beforeAll(async () => {
-  database = await testDatabase();
-  proxy = await tcpProxy(database.url);
   const { jobsKey, dlqKey } = uniqueKeys();
   const env = { DATABASE_URL: proxy.url, REDIS_URL: redisUrl(), JOB_QUEUE_KEY: jobsKey, DLQ_KEY: dlqKey };
   api = await startApi(readApiConfig({ ...env, API_PORT: "0", LOG_LEVEL: "ERROR", SHUTDOWN_SECONDS: "5" }));
 });
-afterAll(async () => {
-  await api.stop();
-  await proxy.close();
-  await database.drop();
-});
+afterAll(() => api.stop());
 
 const lines = (count: number, name: string) => Array.from({ length: count }, (_, at) => jobLine(`${name}-${at}`));
 
@@ -53,18 +47,14 @@ test("a database that goes away ends the stream; the same lines again are each s
   expect(row).toEqual({ jobs: 3_000 });
 });
 
-test(
-  "fifty thousand lines are each stored once, and answered in order",
-  { tags: ["slow"], timeout: 120_000 },
-  async () => {
-    const client = (await lineClient(api.port)).read();
-    const all = lines(50_000, "many");
-    for (let from = 0; from < all.length; from += 1_000) await client.send(all.slice(from, from + 1_000).join(""));
-    client.end();
-    await client.closed;
-    const answers = client.answers();
-    expect(answers.pop()).toEqual({ end: "complete", answered: 50_000 });
-    expect(answers.every(({ line, outcome }, at) => line === at + 1 && outcome === "created")).toBe(true);
-    expect(new Set(answers.map(({ id }) => id)).size).toBe(50_000);
-  },
-);
+test("50,000 lines are each stored once and answered in order", { tags: ["slow"], timeout: 120_000 }, async () => {
+  const client = (await lineClient(api.port)).read();
+  const all = lines(50_000, "many");
+  for (let from = 0; from < all.length; from += 1_000) await client.send(all.slice(from, from + 1_000).join(""));
+  client.end();
+  await client.closed;
+  const answers = client.answers();
+  expect(answers.pop()).toEqual({ end: "complete", answered: 50_000 });
+  expect(answers.every(({ line, outcome }, at) => line === at + 1 && outcome === "created")).toBe(true);
+  expect(new Set(answers.map(({ id }) => id)).size).toBe(50_000);
+});

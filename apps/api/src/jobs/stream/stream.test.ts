@@ -1,19 +1,10 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { eventually } from "@atlasqueue/harness";
+import { expect, test } from "vitest";
+import { eventually, forFile } from "@atlasqueue/harness";
 import { jobLine, lineClient } from "../../../test/line-client.ts";
-import { testApp } from "../../../test/test-app.ts";
-import { startServer, type RunningServer } from "../../server.ts";
+import { serverOf, testApp } from "../../../test/test-app.ts";
 
-let api: Awaited<ReturnType<typeof testApp>>;
-let server: RunningServer;
-beforeAll(async () => {
-  api = await testApp();
-  server = await startServer(api.app, { host: "127.0.0.1", port: 0, logger: api.deps.logger });
-});
-afterAll(async () => {
-  await server.stop(100);
-  await api.stop();
-});
+const api = forFile(testApp);
+const server = serverOf(api);
 
 /** All at once, with the answers to all of it. */
 async function answersTo(text: string, headers: Record<string, string> = {}) {
