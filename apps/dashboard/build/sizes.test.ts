@@ -10,9 +10,7 @@ const all_bytes_max = 300_000;
 
 type Chunk = { file: string; imports?: string[]; isEntry?: boolean };
 let chunks: Record<string, Chunk>;
-beforeAll(() => {
-  chunks = JSON.parse(readFileSync(`${dist}manifest.json`, "utf8")) as Record<string, Chunk>;
-});
+beforeAll(() => void (chunks = JSON.parse(readFileSync(`${dist}manifest.json`, "utf8")) as Record<string, Chunk>));
 
 const gzipped = (files: Iterable<string>) =>
   [...files]

@@ -8,9 +8,7 @@ import { withoutInlineScripts } from "./scripts.ts";
 import { inOrder, sidebar } from "./sidebar.ts";
 
 let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "docs-"));
-});
+beforeAll(() => void (folder = mkdtempSync(join(tmpdir(), "docs-"))));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const page = (path: string): Page => {

@@ -5,9 +5,7 @@ import { blocks, blocksIn, withBlocks } from "./blocks.ts";
 // After a change of the code: `npx -y pnpm docs:reference` writes the pages anew.
 const pages = readPages().filter(({ text }) => blocksIn(text).length > 0);
 let known: Record<string, string>;
-beforeAll(async () => {
-  known = await blocks();
-});
+beforeAll(async () => void (known = await blocks()));
 
 test.each(pages.map(({ path, text }) => [path, text] as const))("%s says what the code says", async (path, text) => {
   await expect(withBlocks(text, known)).toMatchFileSnapshot(`${pages_folder}/${path}`);

@@ -45,21 +45,18 @@ test("what a handler prints in a worker that is one process becomes a log line w
   await database.close();
 });
 
-test.each(["1", "2"])(
-  "with another database on its Redis, a worker of %s processes says so, and one ends",
-  async (count) => {
-    const own = await testDatabase();
-    const { jobsKey, dlqKey } = uniqueKeys();
-    const other = await otherOwner(jobsKey);
-    onTestFinished(async () => {
-      other.leave();
-      await own.drop();
-    });
-    const servers = { DATABASE_URL: own.url, REDIS_URL: redisUrl(), JOB_QUEUE_KEY: jobsKey, DLQ_KEY: dlqKey };
-    const env = { ...servers, WORKER_METRICS_PORT: "0", WORKER_PROCESSES: count };
-    const worker = await spawnProcess(mainFile, { args: ["worker"], env });
-    await worker.waitForLine("another database uses this Redis");
-    if (count === "1") expect(await worker.waitForExit()).toMatchObject({ code: 1 });
-    await worker.stop();
-  },
-);
+test.each(["1", "2"])("with another database on its Redis, a worker of %s processes says so", async (count) => {
+  const own = await testDatabase();
+  const { jobsKey, dlqKey } = uniqueKeys();
+  const other = await otherOwner(jobsKey);
+  onTestFinished(async () => {
+    other.leave();
+    await own.drop();
+  });
+  const servers = { DATABASE_URL: own.url, REDIS_URL: redisUrl(), JOB_QUEUE_KEY: jobsKey, DLQ_KEY: dlqKey };
+  const env = { ...servers, WORKER_METRICS_PORT: "0", WORKER_PROCESSES: count };
+  const worker = await spawnProcess(mainFile, { args: ["worker"], env });
+  await worker.waitForLine("another database uses this Redis");
+  if (count === "1") expect(await worker.waitForExit()).toMatchObject({ code: 1 });
+  await worker.stop();
+});

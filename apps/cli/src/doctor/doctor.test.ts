@@ -2,12 +2,12 @@ import { createQueue, redisSignal, type Queue, type Signal } from "@atlasqueue/c
 import type { WorkerPresence } from "@atlasqueue/core/internal/worker";
 import {
   createDatabase,
+  forFile,
   ownRedis,
   postgresUrl,
   redisUrl,
   testDatabase,
   uniqueKeys,
-  type TestDatabase,
 } from "@atlasqueue/harness";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
@@ -17,20 +17,16 @@ import type { Check } from "./check.ts";
 // Neither a worker nor an API: what is wrong stays wrong.
 const { jobsKey, dlqKey } = uniqueKeys();
 const keys = { jobs: jobsKey, deadLetters: dlqKey };
-let store: TestDatabase;
+const store = forFile(testDatabase);
 let queue: Queue;
 let signal: Signal;
 let env: Record<string, string>;
 beforeAll(async () => {
-  store = await testDatabase();
   env = { DATABASE_URL: store.url, REDIS_URL: redisUrl(), JOB_QUEUE_KEY: jobsKey, DLQ_KEY: dlqKey };
   queue = createQueue({ databaseUrl: store.url, redisUrl: redisUrl(), keys });
   signal = redisSignal({ url: redisUrl(), keys, timeoutMs: 5_000 });
 });
-afterAll(async () => {
-  await Promise.all([queue.close(), signal.close()]);
-  await store.drop();
-});
+afterAll(() => Promise.all([queue.close(), signal.close()]));
 const doctor = async (...words: string[]) => {
   // However slow the machine, only jobs that a test left waiting count as waiting.
   await store.database.sql`UPDATE atlasqueue.jobs SET ready_at = now() WHERE ready_at IS NOT NULL AND queue <> 'left'`;

@@ -1,17 +1,13 @@
 import type { Job } from "@atlasqueue/client";
-import { createDatabase, ownRedis, postgresUrl } from "@atlasqueue/harness";
+import { createDatabase, forFile, ownRedis, postgresUrl } from "@atlasqueue/harness";
 import { FlowProducer, Queue, Worker } from "bullmq";
 import { PgBoss } from "pg-boss";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { cliSystem, type CliSystem } from "../../test/run-cli.ts";
+import { expect, onTestFinished, test } from "vitest";
+import { cliSystem } from "../../test/run-cli.ts";
 import type { Imported } from "./import.ts";
 
 // From the real queues: BullMQ on a Redis of its own, and pg-boss on a database of its own.
-let system: CliSystem;
-beforeAll(async () => {
-  system = await cliSystem();
-});
-afterAll(() => system.close());
+const system = forFile(cliSystem);
 
 const hour_ms = 3_600_000;
 

@@ -3,23 +3,19 @@ import type { Socket } from "node:net";
 import { join } from "node:path";
 import { readApiConfig, startApi, type RunningApi } from "@atlasqueue/api";
 import { createLogger } from "@atlasqueue/core";
-import { eventually, spawnProcess, testDatabase, type TestDatabase } from "@atlasqueue/harness";
+import { eventually, forFile, spawnProcess, testDatabase } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { namedPipe, socketPair } from "../../test/inputs.ts";
 import { inLines, runCli } from "../../test/run-cli.ts";
 import { dataFolder, mainFile } from "../../test/run-start.ts";
 
-let database: TestDatabase;
+const database = forFile(testDatabase);
 let api: RunningApi;
 beforeAll(async () => {
-  database = await testDatabase();
   const config = readApiConfig({ DATABASE_URL: database.url, API_PORT: "0" });
   api = await startApi(config, { logger: createLogger("silent", "test") });
 });
-afterAll(async () => {
-  await api.stop();
-  await database.drop();
-});
+afterAll(() => api.stop());
 
 async function importJobs(args: string[], { url = api.url, stdin }: { url?: string; stdin?: Socket } = {}) {
   const env = { ATLASQUEUE_URL: url };
@@ -85,21 +81,18 @@ test("a file that cannot be read from the start is told by its name", async () =
   expect(stdout[1]).toContain(`stopped at line 1: ${folder} cannot be read: EISDIR`);
 });
 
-test.each(["stdin", "a named pipe"])(
-  "an API that refuses all of it ends it, while %s has more to come",
-  async (from) => {
-    const config = readApiConfig({ DATABASE_URL: database.url, API_PORT: "0", AUTH: "required" });
-    const closed = await startApi(config, { logger: createLogger("silent", "test") });
-    onTestFinished(() => closed.stop());
-    const { stdin, writer } = await socketPair();
-    const pipe = namedPipe();
-    writer.write('{"type":"a"}\n');
-    pipe.write('{"type":"a"}\n');
-    const { code, stdout } = await importJobs([from === "stdin" ? "-" : pipe.path], { url: closed.url, stdin });
-    expect(code).toBe(1);
-    expect(stdout[1]).toMatch(/^stopped at line 1: 401 .*set ATLASQUEUE_TOKEN/);
-  },
-);
+test.each(["stdin", "a named pipe"])("an API that refuses all ends it, while %s has more to come", async (from) => {
+  const config = readApiConfig({ DATABASE_URL: database.url, API_PORT: "0", AUTH: "required" });
+  const closed = await startApi(config, { logger: createLogger("silent", "test") });
+  onTestFinished(() => closed.stop());
+  const { stdin, writer } = await socketPair();
+  const pipe = namedPipe();
+  writer.write('{"type":"a"}\n');
+  pipe.write('{"type":"a"}\n');
+  const { code, stdout } = await importJobs([from === "stdin" ? "-" : pipe.path], { url: closed.url, stdin });
+  expect(code).toBe(1);
+  expect(stdout[1]).toMatch(/^stopped at line 1: 401 .*set ATLASQUEUE_TOKEN/);
+});
 
 test("a file that is not there, or a report that cannot be written, is one line", async () => {
   expect(await importJobs(["/nowhere/jobs.ndjson"])).toMatchObject({

@@ -92,49 +92,45 @@ describe.each(transports)("over %s", (transport) => {
     },
   );
 
-  test(
-    "another tenant's jobs, flows, queues and dead letters are as if there were none",
-    { tags: ["nightly"] },
-    async () => {
-      const mine = world.queue(world.tokens.admin);
-      const queue = `mine-${transport}`;
-      const { id } = await mine.submit({ type: "mine", queue, payload: { secret: true } });
-      const dead = await mine.submit({ type: "mine", queue: `${queue}-dead`, max_attempts: 1 });
-      const [held] = await mine.lease(`${queue}-dead`, { workerId: "w", waitSeconds: 10 });
-      if (held) await mine.nack(held, "Error: secret");
-      const stranger = await world.speak(transport, { token: world.tokens.other, toolsets: "read,operate,work" });
-      const flow = mine.flow();
-      const parent = flow.add({ type: "mine", queue });
-      flow.add({ type: "mine", queue, depends_on: [parent] });
-      const { id: flow_id } = await flow.submit();
-      const before = await Promise.all([mine.get(id), mine.get(dead.id), mine.flows.get(flow_id ?? "")]);
+  test("another tenant's jobs, flows, queues and dead letters do not exist", { tags: ["nightly"] }, async () => {
+    const mine = world.queue(world.tokens.admin);
+    const queue = `mine-${transport}`;
+    const { id } = await mine.submit({ type: "mine", queue, payload: { secret: true } });
+    const dead = await mine.submit({ type: "mine", queue: `${queue}-dead`, max_attempts: 1 });
+    const [held] = await mine.lease(`${queue}-dead`, { workerId: "w", waitSeconds: 10 });
+    if (held) await mine.nack(held, "Error: secret");
+    const stranger = await world.speak(transport, { token: world.tokens.other, toolsets: "read,operate,work" });
+    const flow = mine.flow();
+    const parent = flow.add({ type: "mine", queue });
+    flow.add({ type: "mine", queue, depends_on: [parent] });
+    const { id: flow_id } = await flow.submit();
+    const before = await Promise.all([mine.get(id), mine.get(dead.id), mine.flows.get(flow_id ?? "")]);
 
-      for (const [known, calls] of [
-        [id, about],
-        [flow_id ?? "", aboutFlow],
-      ] as const)
-        for (const [at, [name, args]] of calls(known).entries()) {
-          const theirs = await stranger.call(name, args);
-          const unknown = await stranger.call(...(calls(nobody)[at] as [string, Record<string, unknown>]));
-          expect(theirs.isError, name).toBe(true);
-          expect(theirs.text.replaceAll(known, nobody), name).toBe(unknown.text);
-        }
-      for (const [name, args] of others) {
-        const { text } = await stranger.call(name, args);
-        expect(text, name).not.toMatch(/secret|mine/);
+    for (const [known, calls] of [
+      [id, about],
+      [flow_id ?? "", aboutFlow],
+    ] as const)
+      for (const [at, [name, args]] of calls(known).entries()) {
+        const theirs = await stranger.call(name, args);
+        const unknown = await stranger.call(...(calls(nobody)[at] as [string, Record<string, unknown>]));
+        expect(theirs.isError, name).toBe(true);
+        expect(theirs.text.replaceAll(known, nobody), name).toBe(unknown.text);
       }
-      expect((await stranger.call("get_queue_stats", { queue_name: queue })).text).toContain("There is no queue");
-      expect(await stranger.call("replay_dead", {})).toMatchObject({ data: { matched: 0 } });
-      expect(await stranger.call("lease_job", { queue_name: queue })).toMatchObject({ data: { job: null } });
-      const { client } = stranger;
-      await expect(client.readResource({ uri: `atlasqueue://jobs/${id}` })).rejects.toMatchObject({ code: -32_602 });
-      await expect(client.readResource({ uri: `atlasqueue://queues/${queue}` })).rejects.toMatchObject({
-        code: -32_602,
-      });
-      expect(JSON.stringify(await client.listResources())).not.toContain("mine");
-      expect(await Promise.all([mine.get(id), mine.get(dead.id), mine.flows.get(flow_id ?? "")])).toEqual(before);
-    },
-  );
+    for (const [name, args] of others) {
+      const { text } = await stranger.call(name, args);
+      expect(text, name).not.toMatch(/secret|mine/);
+    }
+    expect((await stranger.call("get_queue_stats", { queue_name: queue })).text).toContain("There is no queue");
+    expect(await stranger.call("replay_dead", {})).toMatchObject({ data: { matched: 0 } });
+    expect(await stranger.call("lease_job", { queue_name: queue })).toMatchObject({ data: { job: null } });
+    const { client } = stranger;
+    await expect(client.readResource({ uri: `atlasqueue://jobs/${id}` })).rejects.toMatchObject({ code: -32_602 });
+    await expect(client.readResource({ uri: `atlasqueue://queues/${queue}` })).rejects.toMatchObject({
+      code: -32_602,
+    });
+    expect(JSON.stringify(await client.listResources())).not.toContain("mine");
+    expect(await Promise.all([mine.get(id), mine.get(dead.id), mine.flows.get(flow_id ?? "")])).toEqual(before);
+  });
 
   test("a tool of a toolset that was not asked for says where it is, and one there is not says so", async () => {
     const speaker = await world.speak(transport, { token: world.tokens.admin });

@@ -118,16 +118,12 @@ describe.each(ways)("over %s, %s", (transport, era) => {
   });
 });
 
-test(
-  "an API that says more than these tools know changes nothing about their answers",
-  { tags: ["slow"] },
-  async () => {
-    const newer = await newerApi(world.api.url);
-    onTestFinished(() => newer.close());
-    const job = { type: "tour", payload: { n: 1 } };
-    await world.queue(world.tokens.admin).schedules.create({ name: "newer", cron: "0 3 * * *", timezone: "UTC", job });
-    const speaker = await world.speak("stdio", { token: world.tokens.admin, toolsets: all, url: newer.url });
-    const names = await speaker.names();
-    expect((await tour(speaker, "newer")).toSorted()).toEqual(names.toSorted());
-  },
-);
+test("an API that says more than the tools know changes nothing in their answers", { tags: ["slow"] }, async () => {
+  const newer = await newerApi(world.api.url);
+  onTestFinished(() => newer.close());
+  const job = { type: "tour", payload: { n: 1 } };
+  await world.queue(world.tokens.admin).schedules.create({ name: "newer", cron: "0 3 * * *", timezone: "UTC", job });
+  const speaker = await world.speak("stdio", { token: world.tokens.admin, toolsets: all, url: newer.url });
+  const names = await speaker.names();
+  expect((await tour(speaker, "newer")).toSorted()).toEqual(names.toSorted());
+});

@@ -6,9 +6,7 @@ import { mcpWorld, type Speaker } from "../../test/mcp-world.ts";
 const world = forFile(mcpWorld);
 
 let speaker: Speaker;
-beforeAll(async () => {
-  speaker = await world.speak("http", { token: world.tokens.admin });
-});
+beforeAll(async () => void (speaker = await world.speak("http", { token: world.tokens.admin })));
 const queue = "once";
 
 test("of several calls with one key at once only one acts; the others get its result or an error that says to wait", async () => {
@@ -19,23 +17,19 @@ test("of several calls with one key at once only one acts; the others get its re
   expect((await speaker.call("pause_queue", pause)).data).toMatchObject({ paused: true, changed: false });
 });
 
-test(
-  "a call whose process died before it was recorded is refused for a moment, and then repeated",
-  { tags: ["slow"] },
-  async () => {
-    const pause = { queue_name: `${queue}-died`, idempotency_key: `died-${queue}` };
-    await speaker.call("pause_queue", pause);
-    await speaker.call("resume_queue", { ...pause, idempotency_key: `up-${queue}` });
-    await world.sql`UPDATE atlasqueue.audit_log SET finished = false WHERE idempotency_key = ${pause.idempotency_key}`;
-    const { text, isError } = await speaker.call("pause_queue", pause);
-    expect(isError).toBe(true);
-    expect(text).toMatch(/in progress.*Wait 1 s, then call again with the same arguments/);
-    await world.sql`
+test("a call whose process died before it was recorded is refused, and then repeated", { tags: ["slow"] }, async () => {
+  const pause = { queue_name: `${queue}-died`, idempotency_key: `died-${queue}` };
+  await speaker.call("pause_queue", pause);
+  await speaker.call("resume_queue", { ...pause, idempotency_key: `up-${queue}` });
+  await world.sql`UPDATE atlasqueue.audit_log SET finished = false WHERE idempotency_key = ${pause.idempotency_key}`;
+  const { text, isError } = await speaker.call("pause_queue", pause);
+  expect(isError).toBe(true);
+  expect(text).toMatch(/in progress.*Wait 1 s, then call again with the same arguments/);
+  await world.sql`
     UPDATE atlasqueue.audit_log SET at = at - interval '1 minute' WHERE idempotency_key = ${pause.idempotency_key}`;
-    expect((await speaker.call("pause_queue", pause)).data).toMatchObject({ paused: true, changed: true });
-    expect((await speaker.call("pause_queue", pause)).data).toMatchObject({ paused: true, changed: false });
-  },
-);
+  expect((await speaker.call("pause_queue", pause)).data).toMatchObject({ paused: true, changed: true });
+  expect((await speaker.call("pause_queue", pause)).data).toMatchObject({ paused: true, changed: false });
+});
 
 test("a token with the scope submit may cancel and retry a job once for each key", async () => {
   const { id: job_id } = await world.queue(world.tokens.admin).submit({ type: "a", queue });

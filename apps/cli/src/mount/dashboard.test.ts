@@ -1,35 +1,27 @@
 import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createQueue, type Queue } from "@atlasqueue/core";
-import { testDatabase, type TestDatabase } from "@atlasqueue/harness";
+import { createQueue } from "@atlasqueue/core";
+import { forFile, testDatabase } from "@atlasqueue/harness";
 import express from "express";
 import Fastify from "fastify";
 import { Hono } from "hono";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { createDashboard, type Dashboard, type DashboardUser } from "./dashboard.ts";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { createDashboard, type DashboardUser } from "./dashboard.ts";
 
-let database: TestDatabase;
-let queue: Queue;
-let dashboard: Dashboard;
+const database = forFile(testDatabase);
+const queue = forFile(async () => createQueue({ databaseUrl: database.url }));
+const dashboard = forFile(async () =>
+  createDashboard({
+    databaseUrl: database.url,
+    basePath: "/admin/queue",
+    user: (request) => users[request.headers.get("x-user") ?? ""],
+  }),
+);
 const users: Record<string, DashboardUser> = {
   ada: { name: "ada", scopes: ["admin"] },
   eve: { name: "eve", scopes: ["read"] },
 };
-beforeAll(async () => {
-  database = await testDatabase();
-  queue = createQueue({ databaseUrl: database.url });
-  dashboard = createDashboard({
-    databaseUrl: database.url,
-    basePath: "/admin/queue",
-    user: (request) => users[request.headers.get("x-user") ?? ""],
-  });
-});
-afterAll(async () => {
-  await dashboard.close();
-  await queue.close();
-  await database.drop();
-});
 
 async function serve(listener: RequestListener): Promise<string> {
   const server = createServer(listener).listen(0, "127.0.0.1");

@@ -1,19 +1,11 @@
-import { recordEvents, testDatabase, type TestDatabase } from "@atlasqueue/harness";
+import { forFile, testCore } from "@atlasqueue/harness";
 import { jobStatuses } from "@atlasqueue/contract";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { memorySignal, type Signal } from "@atlasqueue/core";
-import type { Deps } from "@atlasqueue/core/internal";
+import { expect, test } from "vitest";
 import { explainJob, listFlows, listSchedules, queueStats, readSeries } from "@atlasqueue/core/internal/http";
 import { countDrift, countJobs } from "@atlasqueue/core/internal/tools";
 import { hasJobs, seedDay } from "./seed.ts";
 
-let own: TestDatabase;
-let deps: Deps & { signal: Signal };
-beforeAll(async () => {
-  own = await testDatabase();
-  deps = { database: own.database, observe: recordEvents().observe, signal: memorySignal() };
-});
-afterAll(() => own.drop());
+const deps = forFile(testCore);
 
 test("a seeded system has jobs of every status but running ones, true counts, schedules, limits and figures of several days", async () => {
   expect(await hasJobs(deps)).toBe(false);
@@ -29,7 +21,7 @@ test("a seeded system has jobs of every status but running ones, true counts, sc
   expect(queues.find(({ queue }) => queue === "webhooks")?.limits.concurrency).toBe(20);
   expect((await listSchedules(deps, "default", 10)).rows).toHaveLength(3);
   expect((await listFlows(deps, "default", {}, 10)).flows.map(({ jobs }) => jobs)).toEqual([3, 3, 6]);
-  const [sample] = await own.database.sql`SELECT id FROM atlasqueue.jobs WHERE status = 'blocked' LIMIT 1`;
+  const [sample] = await deps.database.sql`SELECT id FROM atlasqueue.jobs WHERE status = 'blocked' LIMIT 1`;
   expect((await explainJob(deps, "default", sample?.id as string))?.reasons).not.toEqual([]);
 
   const day = await readSeries(deps, "default", { window: "24h" });
@@ -38,7 +30,7 @@ test("a seeded system has jobs of every status but running ones, true counts, sc
   expect(day.total.wait.p95_ms ?? 0).toBeGreaterThan(day.total.wait.p50_ms ?? 0);
   const month = await readSeries(deps, "default", { window: "30d", queue: "mails" });
   expect(month.items.filter(({ submitted }) => submitted > 0).length).toBeGreaterThan(24);
-  const [late] = await own.database.sql`
+  const [late] = await deps.database.sql`
     SELECT count(*)::int AS count FROM atlasqueue.jobs
     WHERE finished_at > now() OR started_at > finished_at OR created_at > coalesce(finished_at, now())`;
   expect(late?.count).toBe(0);

@@ -18,55 +18,47 @@ afterEach(() => folder.remove());
 
 const postmasterFile = () => join(folder.path, "postgres", "postmaster.pid");
 
-test(
-  "the pasted curl line makes a job that succeeds, and a second start finds the first one's jobs",
-  { tags: ["slow"] },
-  async () => {
-    const first = await runStart(startEnv(folder.path));
-    expect(first.banner.join("\n")).toContain(join(folder.path, "postgres"));
-    const curl = first.banner.find((line) => line.trim().startsWith("curl ")) ?? "";
-    const { stdout } = await run("sh", ["-c", curl]);
-    const job = JSON.parse(stdout) as { id: string; status: string };
-    await succeeds(first, job.id);
-    const again = JSON.parse((await run("sh", ["-c", curl])).stdout) as { id: string };
-    expect(again.id).toBe(job.id);
+test("the pasted curl line makes a job, and a second start finds the first's jobs", { tags: ["slow"] }, async () => {
+  const first = await runStart(startEnv(folder.path));
+  expect(first.banner.join("\n")).toContain(join(folder.path, "postgres"));
+  const curl = first.banner.find((line) => line.trim().startsWith("curl ")) ?? "";
+  const { stdout } = await run("sh", ["-c", curl]);
+  const job = JSON.parse(stdout) as { id: string; status: string };
+  await succeeds(first, job.id);
+  const again = JSON.parse((await run("sh", ["-c", curl])).stdout) as { id: string };
+  expect(again.id).toBe(job.id);
 
-    const later = await fetch(`${first.api_url}/v1/jobs`, {
-      method: "POST",
-      headers: { "content-type": "application/json", "idempotency-key": "later" },
-      body: JSON.stringify({ type: "noop", delay_seconds: 1.5 }),
-    });
-    const { id: later_id } = (await later.json()) as { id: string };
-    first.process.kill("SIGTERM");
-    expect(await first.process.waitForExit()).toEqual({ code: 0, signal: null });
-    expect(first.process.errorLines).toEqual([]);
-    expect(existsSync(postmasterFile())).toBe(false);
+  const later = await fetch(`${first.api_url}/v1/jobs`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "idempotency-key": "later" },
+    body: JSON.stringify({ type: "noop", delay_seconds: 1.5 }),
+  });
+  const { id: later_id } = (await later.json()) as { id: string };
+  first.process.kill("SIGTERM");
+  expect(await first.process.waitForExit()).toEqual({ code: 0, signal: null });
+  expect(first.process.errorLines).toEqual([]);
+  expect(existsSync(postmasterFile())).toBe(false);
 
-    const second = await runStart(startEnv(folder.path));
-    expect(await second.job(job.id)).toMatchObject({ status: "succeeded", result: { hello: "world" } });
-    await succeeds(second, later_id);
-    second.process.kill("SIGINT");
-    expect(await second.process.waitForExit()).toEqual({ code: 0, signal: null });
-  },
-);
+  const second = await runStart(startEnv(folder.path));
+  expect(await second.job(job.id)).toMatchObject({ status: "succeeded", result: { hello: "world" } });
+  await succeeds(second, later_id);
+  second.process.kill("SIGINT");
+  expect(await second.process.waitForExit()).toEqual({ code: 0, signal: null });
+});
 
-test(
-  "doctor, tokens and seed find the servers of the start that runs in the same folder",
-  { tags: ["slow"] },
-  async () => {
-    const nothing = await runCli(["doctor"], startEnv(folder.path));
-    expect(nothing).toMatchObject({ code: 1, stdout: "" });
-    expect(nothing.stderr).toBe(
-      `DATABASE_URL is not set, and nothing was ever started in ${folder.path}: start a system first\n`,
-    );
-    await runStart(startEnv(folder.path));
-    const { code, stdout } = await runCli(["doctor"], startEnv(folder.path));
-    expect(stdout).toMatch(/✓ Redis/);
-    expect(code).toBe(0);
-    const made = await runCli(["tokens", "create", "--name", "first", "--scopes", "read"], startEnv(folder.path));
-    expect(made.stdout).toMatch(/^aq_\S+\n$/);
-  },
-);
+test("doctor, tokens and seed find the servers of the start in the same folder", { tags: ["slow"] }, async () => {
+  const nothing = await runCli(["doctor"], startEnv(folder.path));
+  expect(nothing).toMatchObject({ code: 1, stdout: "" });
+  expect(nothing.stderr).toBe(
+    `DATABASE_URL is not set, and nothing was ever started in ${folder.path}: start a system first\n`,
+  );
+  await runStart(startEnv(folder.path));
+  const { code, stdout } = await runCli(["doctor"], startEnv(folder.path));
+  expect(stdout).toMatch(/✓ Redis/);
+  expect(code).toBe(0);
+  const made = await runCli(["tokens", "create", "--name", "first", "--scopes", "read"], startEnv(folder.path));
+  expect(made.stdout).toMatch(/^aq_\S+\n$/);
+});
 
 test("with the embedded Redis the banner's line lists the dead jobs", { tags: ["slow"] }, async () => {
   const started = await runStart({ ...startEnv(folder.path), DATABASE_URL: await emptyDatabase() });
@@ -81,44 +73,40 @@ test("with the embedded Redis the banner's line lists the dead jobs", { tags: ["
   await eventually(async () => expect((await run("sh", ["-c", line])).stdout.trim()).toBe(id));
 });
 
-test(
-  "with tokens, a provisioned tenant's jobs run, and it sees which worker runs them",
-  { tags: ["slow"] },
-  async () => {
-    const ADMIN_SECRET = "correct horse battery";
-    const tokens = { AUTH: "required", ADMIN_SECRET, WORKER_SHUTDOWN_SECONDS: "0" };
-    const { api_url } = await runStart({ ...startEnv(folder.path), DATABASE_URL: await emptyDatabase(), ...tokens });
-    const ask = async <T>(path: string, headers: Record<string, string>, body?: object): Promise<T> => {
-      const sent = body ? { method: "POST", body: JSON.stringify(body) } : {};
-      const answer = await fetch(api_url + path, {
-        headers: { "content-type": "application/json", ...headers },
-        ...sent,
-      });
-      return (await answer.json()) as T;
-    };
-    const email = "tenant@example.com";
-    const made = await ask<OpenQueueProvisioned>("/admin/provision", { "x-admin-secret": ADMIN_SECRET }, { email });
-    const authorization = `Bearer ${made.token}`;
-    const submit = async (key: string, job: SubmitJobInput) =>
-      (await ask<Job>("/v1/jobs", { authorization, "idempotency-key": key }, job)).id;
-    const why = async (id: string) =>
-      (await ask<Explanation>(`/v1/jobs/${id}/explain`, { authorization })).reasons.map(({ code }) => code);
-
-    const slow = await submit("slow", { type: "demo.sleep", payload: { ms: 60_000 } });
-    await eventually(async () => expect(await why(slow)).toEqual(["running"]), { timeout_ms: 20_000 });
-    const { worker_id } = await ask<Job>(`/v1/jobs/${slow}`, { authorization });
-    await eventually(async () => {
-      const { items } = await ask<WorkerList>("/v1/workers", { authorization });
-      expect(items).toEqual([
-        expect.objectContaining({ id: worker_id, queues: ["default"], state: "running", active: 1 }),
-      ]);
+test("with tokens, a provisioned tenant's jobs run, and it sees on which worker", { tags: ["slow"] }, async () => {
+  const ADMIN_SECRET = "correct horse battery";
+  const tokens = { AUTH: "required", ADMIN_SECRET, WORKER_SHUTDOWN_SECONDS: "0" };
+  const { api_url } = await runStart({ ...startEnv(folder.path), DATABASE_URL: await emptyDatabase(), ...tokens });
+  const ask = async <T>(path: string, headers: Record<string, string>, body?: object): Promise<T> => {
+    const sent = body ? { method: "POST", body: JSON.stringify(body) } : {};
+    const answer = await fetch(api_url + path, {
+      headers: { "content-type": "application/json", ...headers },
+      ...sent,
     });
+    return (await answer.json()) as T;
+  };
+  const email = "tenant@example.com";
+  const made = await ask<OpenQueueProvisioned>("/admin/provision", { "x-admin-secret": ADMIN_SECRET }, { email });
+  const authorization = `Bearer ${made.token}`;
+  const submit = async (key: string, job: SubmitJobInput) =>
+    (await ask<Job>("/v1/jobs", { authorization, "idempotency-key": key }, job)).id;
+  const why = async (id: string) =>
+    (await ask<Explanation>(`/v1/jobs/${id}/explain`, { authorization })).reasons.map(({ code }) => code);
 
-    expect(await why(await submit("unserved", { type: "noop", queue: "unserved" }))).toContain("no_worker");
-    const quick = await submit("quick", { type: "noop" });
-    await eventually(async () => expect(await why(quick)).toEqual(["succeeded"]), { timeout_ms: 20_000 });
-  },
-);
+  const slow = await submit("slow", { type: "demo.sleep", payload: { ms: 60_000 } });
+  await eventually(async () => expect(await why(slow)).toEqual(["running"]), { timeout_ms: 20_000 });
+  const { worker_id } = await ask<Job>(`/v1/jobs/${slow}`, { authorization });
+  await eventually(async () => {
+    const { items } = await ask<WorkerList>("/v1/workers", { authorization });
+    expect(items).toEqual([
+      expect.objectContaining({ id: worker_id, queues: ["default"], state: "running", active: 1 }),
+    ]);
+  });
+
+  expect(await why(await submit("unserved", { type: "noop", queue: "unserved" }))).toContain("no_worker");
+  const quick = await submit("quick", { type: "noop" });
+  await eventually(async () => expect(await why(quick)).toEqual(["succeeded"]), { timeout_ms: 20_000 });
+});
 
 test("a SIGTERM in the middle of starting stops what was started", { tags: ["slow"] }, async () => {
   const starting = await spawnProcess(mainFile, { args: ["start"], env: startEnv(folder.path) });
@@ -129,27 +117,23 @@ test("a SIGTERM in the middle of starting stops what was started", { tags: ["slo
   expect(existsSync(postmasterFile())).toBe(false);
 });
 
-test(
-  "a SIGTERM ends a start whose handlers are never loaded, worker processes included",
-  { tags: ["slow"] },
-  async () => {
-    const loading = join(folder.path, "loading");
-    const starting = await spawnProcess(mainFile, {
-      args: ["start"],
-      env: {
-        ...startEnv(folder.path),
-        DATABASE_URL: await emptyDatabase(),
-        PATH: "/nonexistent",
-        WORKER_HANDLERS: fileURLToPath(new URL("../../test/endless-handlers.ts", import.meta.url)),
-        LOADING_FILE: loading,
-      },
-    });
-    await eventually(() => existsSync(loading), { timeout_ms: 60_000 });
-    starting.kill("SIGTERM");
-    expect(await starting.waitForExit(30_000)).toEqual({ code: 0, signal: null });
-    expect(starting.lines.filter((line) => !line.startsWith("{"))).toEqual([]);
-  },
-);
+test("a SIGTERM ends a start whose handlers never load, worker processes included", { tags: ["slow"] }, async () => {
+  const loading = join(folder.path, "loading");
+  const starting = await spawnProcess(mainFile, {
+    args: ["start"],
+    env: {
+      ...startEnv(folder.path),
+      DATABASE_URL: await emptyDatabase(),
+      PATH: "/nonexistent",
+      WORKER_HANDLERS: fileURLToPath(new URL("../../test/endless-handlers.ts", import.meta.url)),
+      LOADING_FILE: loading,
+    },
+  });
+  await eventually(() => existsSync(loading), { timeout_ms: 60_000 });
+  starting.kill("SIGTERM");
+  expect(await starting.waitForExit(30_000)).toEqual({ code: 0, signal: null });
+  expect(starting.lines.filter((line) => !line.startsWith("{"))).toEqual([]);
+});
 
 test("a SIGTERM ends a start whose migration waits for another process's", { tags: ["slow"] }, async () => {
   const url = await emptyDatabase();

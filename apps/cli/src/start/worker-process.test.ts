@@ -1,15 +1,14 @@
 import { fileURLToPath } from "node:url";
-import { eventually, testDatabase, type TestDatabase } from "@atlasqueue/harness";
+import { eventually, forFile, testDatabase } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runStart, startEnv, succeeds, type Started } from "../../test/run-start.ts";
 
 // What a handler under `start` may do to its process without the API noticing. Signals are in the API's memory.
 
 const handlers = fileURLToPath(new URL("../../test/fatal-handlers.ts", import.meta.url));
-let database: TestDatabase;
+const database = forFile(testDatabase);
 let started: Started;
 beforeAll(async () => {
-  database = await testDatabase();
   started = await runStart({
     ...startEnv("unused"),
     DATABASE_URL: database.url,
@@ -22,10 +21,7 @@ beforeAll(async () => {
     RETRY_JITTER_MAX_SECONDS: "0",
   });
 });
-afterAll(async () => {
-  await started.process.stop();
-  await database.drop();
-});
+afterAll(() => started.process.stop());
 
 async function submit(job: object): Promise<string> {
   const answer = await fetch(`${started.api_url}/v1/jobs`, {
@@ -72,15 +68,11 @@ test("what a handler prints becomes a log line with its job's id", async () => {
   expect(strays).toEqual(named("process_started").map(() => "a module prints"));
 });
 
-test(
-  "a handler that blocks its event loop forever leaves the API up, and ends with the system",
-  { tags: ["slow"] },
-  async () => {
-    const id = await submit({ type: "blocks", max_attempts: 1 });
-    await started.process.waitForLine(new RegExp(`"event":"handler_start".*${id}`));
-    await isUp();
-    started.process.kill("SIGTERM");
-    expect(await started.process.waitForExit(90_000)).toEqual({ code: 0, signal: null });
-    expect(named("process_stopped")).toMatchObject([{ signal: "SIGKILL" }]);
-  },
-);
+test("a handler that blocks its loop leaves the API up, and ends with the system", { tags: ["slow"] }, async () => {
+  const id = await submit({ type: "blocks", max_attempts: 1 });
+  await started.process.waitForLine(new RegExp(`"event":"handler_start".*${id}`));
+  await isUp();
+  started.process.kill("SIGTERM");
+  expect(await started.process.waitForExit(90_000)).toEqual({ code: 0, signal: null });
+  expect(named("process_stopped")).toMatchObject([{ signal: "SIGKILL" }]);
+});

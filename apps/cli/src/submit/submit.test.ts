@@ -4,30 +4,19 @@ import { join } from "node:path";
 import { readApiConfig, startApi, type RunningApi } from "@atlasqueue/api";
 import { createLogger } from "@atlasqueue/core";
 import { createToken } from "@atlasqueue/core/internal";
-import {
-  eventually,
-  httpReceiver,
-  spawnProcess,
-  testDatabase,
-  type Answer,
-  type TestDatabase,
-} from "@atlasqueue/harness";
+import { eventually, forFile, httpReceiver, spawnProcess, testDatabase, type Answer } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { namedPipe, socketPair } from "../../test/inputs.ts";
 import { inLines, runCli } from "../../test/run-cli.ts";
 import { dataFolder, mainFile } from "../../test/run-start.ts";
 
-let database: TestDatabase;
+const database = forFile(testDatabase);
 let api: RunningApi;
 beforeAll(async () => {
-  database = await testDatabase();
   const config = readApiConfig({ DATABASE_URL: database.url, API_PORT: "0" });
   api = await startApi(config, { logger: createLogger("silent", "test") });
 });
-afterAll(async () => {
-  await api.stop();
-  await database.drop();
-});
+afterAll(() => api.stop());
 
 async function submit(args: string[], url = api.url, { token, stdin }: { token?: string; stdin?: Socket } = {}) {
   const env = { ATLASQUEUE_URL: url, ATLASQUEUE_TOKEN: token };

@@ -1,22 +1,18 @@
-import { complete, recoverExpired, type Deps } from "@atlasqueue/core/internal";
+import { complete, recoverExpired } from "@atlasqueue/core/internal";
 import { claim, fail, type Lease } from "@atlasqueue/core/internal/worker";
 import { enqueue } from "@atlasqueue/core/internal/tools";
-import { recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { forFile, submission, testCore } from "@atlasqueue/harness";
+import { beforeAll, expect, test } from "vitest";
 import { installAudit } from "./install-audit.ts";
 import { readAudit, type Moved } from "./read-audit.ts";
 import { readFinal } from "./read-final.ts";
 
-let own: TestDatabase;
-let deps: Deps;
+const deps = forFile(testCore);
 const claimer = { tenant: "default", queues: ["default"], worker_id: "w1", lease_seconds: 30 };
 beforeAll(async () => {
-  own = await testDatabase();
-  deps = { database: own.database, observe: recordEvents().observe };
-  await installAudit(own.database.sql);
-  await installAudit(own.database.sql);
+  await installAudit(deps.database.sql);
+  await installAudit(deps.database.sql);
 });
-afterAll(() => own.drop());
 
 async function add(nonce: string): Promise<string> {
   const [outcome] = await enqueue(deps, [submission({ payload: { nonce }, max_attempts: 2 })], {
@@ -32,10 +28,10 @@ async function take(id: string): Promise<Lease> {
 }
 async function movesOf(id: string): Promise<Moved[]> {
   const moves: Moved[] = [];
-  for await (const move of readAudit(own.database.sql)) if (move.job === id) moves.push(move);
+  for await (const move of readAudit(deps.database.sql)) if (move.job === id) moves.push(move);
   return moves;
 }
-const endLeases = () => own.database.sql`
+const endLeases = () => deps.database.sql`
   WITH due AS (UPDATE atlasqueue.claims SET check_at = now())
   UPDATE atlasqueue.jobs SET locked_until = now() - interval '1 second' WHERE status = 'running'`;
 
@@ -63,21 +59,21 @@ test("each move of a job is noted with the token it was made under", async () =>
 });
 
 test("what a function of the database submits is noted", async () => {
-  const [stored] = await own.database.sql<{ id: string }[]>`
+  const [stored] = await deps.database.sql<{ id: string }[]>`
     SELECT id FROM atlasqueue.submit_job('task', '{"nonce": "inside"}'::json, '{"tenant": "default"}'::jsonb)`;
   expect(await movesOf(stored?.id ?? "")).toMatchObject([{ was: null, nonce: "inside" }]);
 });
 
 test("what is rolled back is not noted, and what is removed is", async () => {
   const id = await add("two");
-  await own.database.sql
+  await deps.database.sql
     .begin(async (tx) => {
       await tx`DELETE FROM atlasqueue.jobs WHERE id = ${id}`;
       throw new Error("no");
     })
     .catch(() => {});
   expect(await movesOf(id)).toHaveLength(1);
-  await own.database.sql`DELETE FROM atlasqueue.jobs WHERE id = ${id}`;
+  await deps.database.sql`DELETE FROM atlasqueue.jobs WHERE id = ${id}`;
   expect(await movesOf(id)).toMatchObject([{ was: null }, { was: "queued", status: null }]);
 });
 
@@ -92,13 +88,14 @@ test("what is left says which jobs wait for a stated reason, and which are dead"
   const lease = await take(await add("four"));
   await fail(deps, [{ lease, error: "Error: no", verdict: { kind: "dead", reason: "not_retryable" } }]);
   const waiting = await add("five");
-  const seen = async () => (await readFinal(own.database.sql, [])).open;
+  const seen = async () => (await readFinal(deps.database.sql, [])).open;
   expect(await seen()).toEqual(
     expect.arrayContaining([
       { id: lease.id, tenant: "default", status: "dead", why: null },
       { id: waiting, tenant: "default", status: "queued", why: null },
     ]),
   );
-  await own.database.sql`INSERT INTO atlasqueue.queues (tenant, queue, paused_at) VALUES ('default', 'default', now())`;
+  await deps.database
+    .sql`INSERT INTO atlasqueue.queues (tenant, queue, paused_at) VALUES ('default', 'default', now())`;
   expect(await seen()).toContainEqual({ id: waiting, tenant: "default", status: "queued", why: "its queue is paused" });
 });

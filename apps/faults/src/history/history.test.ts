@@ -8,9 +8,7 @@ import { openHistory } from "./open-history.ts";
 import { readHistory } from "./read-history.ts";
 
 let folder: string;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "history-"));
-});
+beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), "history-"))));
 afterEach(() => rmSync(folder, { recursive: true }));
 
 const pause = (queue: string) => ({ tenant: "a", queue, paused: true });

@@ -2,23 +2,23 @@ import { createLogger, createQueue, memorySignal } from "@atlasqueue/core";
 import { findJob } from "@atlasqueue/core/internal/http";
 import {
   eventually,
+  forFile,
   httpReceiver,
   recordEvents,
   submission,
   testDatabase,
   type HttpReceiver,
-  type TestDatabase,
   submit,
 } from "@atlasqueue/harness";
 import { startWorker, type Worker } from "@atlasqueue/worker";
-import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from "vitest";
+import { afterEach, expect, onTestFinished, test } from "vitest";
 import type { SubmitJobInput } from "@atlasqueue/contract";
 import { demoHandlers, noopHandler } from "./demo.ts";
 import { isPublicAddress } from "./public-address.ts";
 import { retryAfterMs } from "./deliver.ts";
 import { webhookHandler } from "./webhook-deliver.ts";
 
-let own: TestDatabase;
+const own = forFile(testDatabase);
 let worker: Worker | undefined;
 let receiver: HttpReceiver | undefined;
 const signal = memorySignal();
@@ -29,10 +29,6 @@ const deps = () => ({
   logger: createLogger("silent", "t"),
 });
 
-beforeAll(async () => {
-  own = await testDatabase();
-});
-afterAll(() => own.drop());
 afterEach(async () => {
   await worker?.stop({ deadlineMs: 0 });
   await receiver?.close();

@@ -87,14 +87,11 @@ test.each([
   ["a chunk's size", chunked, "0".repeat(65_536)],
   ["a chunk's extensions", `${chunked}1`, ";a=b".repeat(10_000)],
   ["trailers", `${chunked}0\r\n`, "a: b\r\n".repeat(10_000)],
-])(
-  "of a receiver that sends %s without end only the status is awaited, and its socket is closed",
-  async (_what, first, again) => {
-    const { url, closed } = await flooder(first, again);
-    expect(await post(url)).toMatchObject({ status: 200 });
-    await closed;
-  },
-);
+])("of a receiver that sends %s without end only the status is awaited", async (_what, first, again) => {
+  const { url, closed } = await flooder(first, again);
+  expect(await post(url)).toMatchObject({ status: 200 });
+  await closed;
+});
 
 test.each([
   ["says nothing", ""],
