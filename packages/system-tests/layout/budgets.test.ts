@@ -85,7 +85,7 @@ const figures: Figure[] = [
   {
     name: "lines of tests",
     is: () => linesOf(files.filter((file) => isTest(file) && !later.test(file))),
-    limit: 69_400,
+    limit: 68_500,
     budget: 36_000,
   },
 ];
