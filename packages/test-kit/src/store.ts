@@ -89,7 +89,7 @@ export function createStore(clock: TestClock, defaults: Readonly<Record<string, 
       kept.delete(one.job.id);
   }
 
-  /** A flow, a unique key, steps or signals keep a job. Its idempotency key outlives it. */
+  /** As by the real queue: these keep a job that has succeeded. */
   function isNeeded({ job, request, steps, signals, waits }: Kept): boolean {
     const has_children = [...kept.values()].some(({ parents }) => parents.some(({ id }) => id === job.id));
     return (

@@ -5,7 +5,7 @@ import { newId } from "../ids.ts";
 import { draftsOf } from "../submit/drafts.ts";
 import { answerAll, enqueueAll, type EnqueueAllOutcome } from "../submit/enqueue-all.ts";
 import { look, type EnqueueOptions, lookAgain } from "../submit/enqueue.ts";
-import { settleConflicts } from "../submit/find-key-holders.ts";
+import { settleConflicts } from "../submit/answer-keys.ts";
 import type { Draft } from "../submit/insert-jobs.ts";
 import type { EnqueueOutcome, Submission } from "../submit/outcome.ts";
 import { enqueueUnique } from "../submit/unique/enqueue.ts";

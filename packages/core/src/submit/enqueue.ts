@@ -8,10 +8,9 @@ import {
   hasKey,
   mismatchedDuplicates,
   oncePerKey,
-  settleConflicts,
-  resolveDuplicates,
   forgetSpentKeys,
 } from "./find-key-holders.ts";
+import { resolveDuplicates, settleConflicts } from "./answer-keys.ts";
 import { draft, newRow } from "./drafts.ts";
 import { reportEnqueued, type EnqueueOutcome, type Submission } from "./outcome.ts";
 import { enqueueUnique } from "./unique/enqueue.ts";

@@ -96,6 +96,8 @@ export const queueDefaults = `queue_defaults AS MATERIALIZED (
 /** A join to the rows of `input`. */
 export const withDefaults = `LEFT JOIN queue_defaults ON of_tenant = ${value("tenant", "$2::text[]")} AND of_queue = ${value("queue", "$3::text[]")}`;
 
+const keepSucceeded = "(defaults ->> 'keep_succeeded')::boolean AS keep_succeeded";
+
 /** What a row of `input` asks for, or else its queue's default, or else the system's. */
 export const termValues = `
          coalesce(max_attempts, (defaults ->> 'max_attempts')::smallint, 5) AS max_attempts,
@@ -103,7 +105,7 @@ export const termValues = `
          coalesce(terms -> 'backoff', defaults -> 'backoff') AS backoff,
          coalesce(terms ->> 'retention_seconds', defaults ->> 'retention_seconds')::integer AS retention_seconds,
          coalesce(terms ->> 'result_ttl_seconds', defaults ->> 'result_ttl_seconds')::integer AS result_ttl_seconds,
-         (defaults ->> 'keep_succeeded')::boolean AS keep_succeeded, (terms ->> 'tags')::text[] AS tags, now() + make_interval(secs => (terms ->> 'expires_in')::float8) AS expires_at`;
+         ${keepSucceeded}, (terms ->> 'tags')::text[] AS tags, now() + make_interval(secs => (terms ->> 'expires_in')::float8) AS expires_at`;
 /** The columns of these that `terms` or the queue alone has. */
 export const termColumns = "backoff, retention_seconds, result_ttl_seconds, keep_succeeded, tags, expires_at";
 /** Whether a job's idempotency key outlives it. */
@@ -190,7 +192,7 @@ export const stateValues = (waits: string) => `
 // must stay a separate statement, as this one's snapshot is older than the row.
 const build = (grouped: boolean) => `
   WITH ${queueDefaults}, keyed AS MATERIALIZED (
-    SELECT id, ${each("tenant", "$2::text[]")}, key, hash, (defaults ->> 'keep_succeeded')::boolean AS keep_succeeded
+    SELECT id, ${each("tenant", "$2::text[]")}, key, hash, ${keepSucceeded}
     FROM unnest($1::uuid[], $2::text[], $3::text[], $15::text[], $16::text[]) AS keyed(id, tenant, queue, key, hash) ${withDefaults}
     WHERE key IS NOT NULL AND ${lockTimeout}
   ), new_keys AS (

@@ -8,7 +8,8 @@ import { groupLane } from "../../groups/join.ts";
 import { KeysContendedError } from "../../database/errors.ts";
 import { draft, newRow } from "../drafts.ts";
 import { isRelated, store, type EnqueueOptions } from "../enqueue.ts";
-import { findKeyHolders, hasKey, settleConflicts } from "../find-key-holders.ts";
+import { settleConflicts } from "../answer-keys.ts";
+import { findKeyHolders, hasKey } from "../find-key-holders.ts";
 import type { EnqueueOutcome, Submission } from "../outcome.ts";
 import {
   askedColumns,
