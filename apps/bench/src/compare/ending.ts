@@ -1,5 +1,10 @@
 /** What has to be removed or stopped at the end, in the reverse order. */
-export type Ending = { add(act: () => Promise<unknown>): void; run(): Promise<void> };
+export type Ending = {
+  add(act: () => Promise<unknown>): void;
+  run(): Promise<void>;
+  /** True from its beginning on: nothing new may be started. */
+  hasBegun(): boolean;
+};
 
 /**
  * An ending that comes once: when it is run, or when a signal wants this process to end. An act that fails does not
@@ -22,6 +27,7 @@ export function createEnding(): Ending {
   process.once("SIGTERM", end);
   return {
     add: (act) => void acts.push(act),
+    hasBegun: () => running !== undefined,
     async run() {
       await once();
       process.off("SIGINT", end);

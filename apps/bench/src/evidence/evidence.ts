@@ -48,6 +48,8 @@ export async function gatherEvidence({ commit, steps, folder }: Evidence, tell: 
       tell(`${step.name} …`);
       const started = performance.now();
       const measured = await measure(step, checkout, join(kept, step.file), ending);
+      // A signal: the checkout is being removed, and this process ends after that.
+      if (ending.hasBegun()) break;
       tell(
         `${step.name} ${measured ? "took" : "failed after"} ${((performance.now() - started) / 60_000).toFixed(1)} minutes`,
       );

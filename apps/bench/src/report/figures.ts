@@ -1,11 +1,10 @@
-import { cpuOf } from "../costs/costs.ts";
 import { formatFigure, formatNumber } from "./format.ts";
 import type { Row } from "./result.ts";
 
 /** A place in a page: its words with `#` for each number, and the figures that stand there. */
 type Quote = { page: string; text: string; figures: readonly Name[] };
 /** A scenario's figure of ours or of another variant; with a third part, what a job of it cost. */
-type Name = readonly [scenario: string, variant?: string, cost?: "postgres_us" | "cpu"];
+type Name = readonly [scenario: string, variant?: string, cost?: "postgres_us"];
 
 const single = "add, 50 callers";
 const bulk = "bulk add by 1,000";
@@ -36,7 +35,7 @@ const named: [string, string][] = [
 ];
 
 /** Every figure of RESULTS.md that a page repeats as it is. What sentences conclude from them is for their author. */
-export const quotes: readonly Quote[] = [
+const quotes: readonly Quote[] = [
   { page: "README.md", text: "| add from 50 callers, jobs/s | # | # | # | # |", figures: beside(single) },
   { page: "README.md", text: "| process, jobs/s | # | # | # | # |", figures: beside("process") },
   { page: `${compare}/index.md`, text: "| add from 50 callers, jobs/s | # | # | # | # |", figures: beside(single) },
@@ -169,7 +168,7 @@ export function requote(
 function valueOf(rows: readonly Row[], [scenario, variant = "atlasqueue", cost]: Name): string | undefined {
   const row = rows.find((one) => one.scenario === scenario && one.variant === variant);
   const costs = row?.costs?.median;
-  if (cost) return costs && formatNumber(Math.round(cost === "cpu" ? cpuOf(costs) : costs[cost]));
+  if (cost) return costs && formatNumber(Math.round(costs[cost]));
   if (row?.unit === "% of a core") return row.median.toFixed(1);
   if (row?.unit === "ms") return row.median.toFixed(row.median < 10 ? 1 : 0);
   return row && formatFigure(row.median, row.unit);
