@@ -10,7 +10,7 @@ import { forgetEndedClaims } from "../lease/forget-claims.ts";
 import { claim } from "../lease/claim.ts";
 import { recoverExpired } from "../lease/recover.ts";
 import { firstPage } from "../dead-letters/pages.ts";
-import { purge } from "../dead-letters/purge.ts";
+import { purge } from "../dead-letters/bulk.ts";
 import { deleteFinished } from "../jobs/delete.ts";
 import { enqueue } from "../submit/enqueue.ts";
 import { storeStep } from "../steps/store.ts";

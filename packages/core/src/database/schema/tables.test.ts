@@ -4,7 +4,7 @@ import { claim } from "../../lease/claim.ts";
 import { enqueue } from "../../submit/enqueue.ts";
 import { connectDatabase } from "../connect.ts";
 import { getTableColumns } from "../drizzle.ts";
-import { jobs } from "./jobs.ts";
+import { jobs as jobsTable } from "./jobs.ts";
 import { completeAll } from "../../../test/engine-harness.ts";
 
 const own = forFile(testDatabase);
@@ -75,6 +75,6 @@ test("the columns of a job are in the order of its schema, the payload last, so 
   const rows = await own.database.sql<{ name: string }[]>`
     SELECT attname AS name FROM pg_attribute WHERE attrelid = 'atlasqueue.jobs'::regclass AND attnum > 0 ORDER BY attnum`;
   const names = rows.map(({ name }) => name);
-  expect(names).toEqual(Object.keys(getTableColumns(jobs)));
+  expect(names).toEqual(Object.keys(getTableColumns(jobsTable)));
   expect(names.at(-1)).toBe("payload");
 });
