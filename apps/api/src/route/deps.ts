@@ -9,7 +9,7 @@ import type { Cursors } from "../http/input/cursor.ts";
 import type { SharedServices } from "../services.ts";
 
 /** What a cell's requests are given in place of the home cell's. */
-export type CellDeps = Deps & SharedServices & { signal: Signal; isRefused?: () => boolean };
+type CellDeps = Deps & SharedServices & { signal: Signal; isRefused?: () => boolean };
 
 /** Rejects if the tenant is being moved, or its cell is not known or was never reached. */
 export type CellOf = (tenant: string) => Promise<CellDeps>;

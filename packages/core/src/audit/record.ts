@@ -54,7 +54,7 @@ export async function endActs(deps: Pick<Deps, "database">, acts: readonly Ended
   await executeOn(deps.database)({ text: end, params: [JSON.stringify(acts)] });
 }
 
-export const rowsOf = (acts: readonly BegunAct[]): string =>
+const rowsOf = (acts: readonly BegunAct[]): string =>
   JSON.stringify(acts.map((act) => ({ ...act, token_id: act.actor.token_id })));
 
 const no_key = ["", "", "", 0] as const;
@@ -63,7 +63,7 @@ const no_key = ["", "", "", 0] as const;
  * The key is taken from an unfinished act before the insert looks for it: `left_over` is read for its row. One that is
  * still to come was begun before the clock was set back. Acts that are begun need not wait for the disk.
  */
-export const insertActs = composed(
+const insertActs = composed(
   "audit/record",
   ["acts", "finished", "tenant", "idempotency_key", "fingerprint", "act_seconds_max"],
   `

@@ -4,7 +4,7 @@ import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 
-export type FlowRow = {
+type FlowRow = {
   id: string;
   created_at: Date;
   finished_at: Date | null;
@@ -17,7 +17,7 @@ export type FlowRow = {
  * The parts of a sub-select that counts the jobs of a flow, given as a row with its `id` and `tenant`: `jobs`, `counts` and `finished_at`.
  * LATERAL and by the flow's index, so that it reads that flow's jobs alone.
  */
-export const countedOf = (flow: string) => `LATERAL (
+const countedOf = (flow: string) => `LATERAL (
     SELECT coalesce(sum(count), 0)::int AS jobs, json_object_agg(status, count) AS counts, max(finished_at) AS finished_at
     FROM (
       SELECT status, count(*)::int AS count, max(finished_at) AS finished_at
@@ -37,7 +37,7 @@ function flowState(counts: Readonly<Partial<Record<JobStatus, number>>>): FlowSt
 }
 
 /** A row as the wire shows it. */
-export function showFlow({ id, created_at, finished_at, jobs, counts: counted }: FlowRow): Flow {
+function showFlow({ id, created_at, finished_at, jobs, counts: counted }: FlowRow): Flow {
   const counts = Object.fromEntries(jobStatuses.map((status) => [status, counted?.[status] ?? 0])) as Flow["counts"];
   const state = flowState(counts);
   const over = state !== "running" && state !== "held";

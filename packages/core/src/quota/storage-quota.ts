@@ -158,7 +158,7 @@ const storedOf = ({ known, kept_bytes, since }: Account): number => (known?.byte
  * `jobs` is exact. `mean_bytes` is of `sampled` jobs, null when none of the tenant's was among them. `kept_bytes` are in
  * the steps and signals of all of its jobs.
  */
-export type Stored = { tenant: string; jobs: number; sampled: number; mean_bytes: number | null; kept_bytes: number };
+type Stored = { tenant: string; jobs: number; sampled: number; mean_bytes: number | null; kept_bytes: number };
 
 /** Pages of the jobs' table in one sample: a table of no more is read whole, of a larger one a few milliseconds' worth. */
 const pages_max = 300;
@@ -170,7 +170,7 @@ const row_bytes = 300;
 const kept_row_bytes = 150;
 
 /** How much these tenants store: their jobs as the moves count them, and the mean of a sample taken for all of them. */
-export async function lookAtStored(deps: Pick<Deps, "database">, tenants: readonly string[]): Promise<Stored[]> {
+async function lookAtStored(deps: Pick<Deps, "database">, tenants: readonly string[]): Promise<Stored[]> {
   return [...(await executeOn(deps.database)<Stored>({ text: look, params: [textArray(tenants)] }))];
 }
 

@@ -50,7 +50,7 @@ export async function createToken(deps: Deps, wish: TokenWish): Promise<CreateTo
 type Making = { maker: boolean; seconds_max: number | null; found: boolean; successor: string | null };
 
 /** Make a token as it is wished for, or, in place of another one, with what that has. */
-export async function makeToken(
+async function makeToken(
   deps: Pick<Deps, "database">,
   wish: Partial<TokenWish> & { tenant: string },
   replaced: { id: string; overlap_seconds: number } = { id: "", overlap_seconds: 0 },

@@ -7,7 +7,7 @@ import type { Deps } from "../deps.ts";
 const { id, name, hint, scopes, created_at, expires_at, last_used_at } = getTableColumns(tokens);
 
 /** What may be read of a token: never its hash. */
-export const shown = { id, name, hint, scopes, created_at, expires_at, last_used_at };
+const shown = { id, name, hint, scopes, created_at, expires_at, last_used_at };
 export type TokenRow = Pick<typeof tokens.$inferSelect, keyof typeof shown>;
 
 /** A stored token, with the text that is shown only this once. */
@@ -23,7 +23,7 @@ export function rowMade(row: TokenRow): TokenRow {
 
 /** A condition on rows of `tokens` that are valid now. */
 export const isLive = "(tokens.expires_at IS NULL OR tokens.expires_at > now())";
-export const worksNow = sql.raw(isLive);
+const worksNow = sql.raw(isLive);
 /** A session works while its token does, and a replaced token's ends at once, whatever overlap its programs have. */
 export const standsFor = `tokens.rotated_to IS NULL AND ${isLive}`;
 

@@ -59,7 +59,7 @@ const unblock_ms_max = 200;
 /** The order to end can overtake the pop itself, so it is repeated. */
 const unblock_again_ms = 10;
 
-export type BlockingConnection = {
+type BlockingConnection = {
   /** The list and the popped element, or undefined when time ran out or `stop` aborted. */
   pop(lists: readonly string[], timeout_ms: number, stop: AbortSignal): Promise<[string, string] | undefined>;
 };
@@ -69,7 +69,7 @@ export type BlockingConnection = {
  * connection ends a pop early, so that anything popped at that very moment is answered, not lost with a broken socket.
  * `command_ms_max` is how long a command of the other connection may take.
  */
-export function blockingConnection({ redis, unblock: end }: Opened, command_ms_max: number): BlockingConnection {
+function blockingConnection({ redis, unblock: end }: Opened, command_ms_max: number): BlockingConnection {
   let own_id: Promise<number | undefined> | undefined;
   redis.on("close", () => (own_id = undefined));
   return {

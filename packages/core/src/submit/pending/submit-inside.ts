@@ -42,7 +42,7 @@ export async function submitInside(
 type Row = Known & { outcome: "created" | "replayed" | "mismatch" | "conflict" };
 
 /** A trace context as the options of the functions. */
-export function withState(trace: Submission["trace"]) {
+function withState(trace: Submission["trace"]) {
   if (!trace) return {};
   const { traceparent, tracestate } = trace;
   return tracestate === null ? { traceparent } : { traceparent, tracestate };
