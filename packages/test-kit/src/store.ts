@@ -1,12 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import {
-  isFinal,
-  type Job,
-  type Json,
-  type OnParentFailure,
-  type SetDefaults,
-  type SubmitJob,
-} from "@atlasqueue/contract";
+import { isFinal, type Job, type Json, type OnParentFailure, type SubmitJob } from "@atlasqueue/contract";
 import { IdempotencyMismatchError, UniqueConflictError, type Submitted } from "@atlasqueue/core";
 import { newId } from "@atlasqueue/core/internal/http";
 import type { TestClock } from "./clock.ts";
@@ -41,7 +34,7 @@ const key_ttl_ms = 86_400_000;
 export type Store = ReturnType<typeof createStore>;
 
 /** Jobs in memory: what is stored, and which may run now. */
-export function createStore(clock: TestClock, defaults: Readonly<Record<string, SetDefaults>>) {
+export function createStore(clock: TestClock, defaults: Readonly<Record<string, Partial<SubmitJob>>>) {
   const kept = new Map<string, Kept>();
   const keys = new Map<string, Kept>();
   const uniques = new Map<string, Kept>();
@@ -85,16 +78,6 @@ export function createStore(clock: TestClock, defaults: Readonly<Record<string, 
     const at = clock.now().toISOString();
     Object.assign(one.job, { status, finished_at: at, updated_at: at, waits_for: null, expires_at: null });
     if (error !== undefined) one.job.last_error = error;
-    if (status === "succeeded" && defaults[one.job.queue]?.keep_succeeded === false && !isNeeded(one))
-      kept.delete(one.job.id);
-  }
-
-  /** As by the real queue: these keep a job that has succeeded. */
-  function isNeeded({ job, request, steps, signals, waits }: Kept): boolean {
-    const has_children = [...kept.values()].some(({ parents }) => parents.some(({ id }) => id === job.id));
-    return (
-      has_children || job.flow_id !== null || request.unique !== undefined || steps.size + signals.size + waits.size > 0
-    );
   }
 
   /** What a new request has to share with an earlier one: its job, if it gets no job of its own. */

@@ -1,4 +1,4 @@
-import { isFinal, queueInside, type JobDefinition, type SetDefaults } from "@atlasqueue/contract";
+import { isFinal, queueInside, type JobDefaults, type JobDefinition } from "@atlasqueue/contract";
 import { createLogger, InvalidJobError, type BackoffPolicy, type Queue, type QueueOptions } from "@atlasqueue/core";
 import { isFlow, newId } from "@atlasqueue/core/internal/http";
 import { unknownParent } from "@atlasqueue/core/internal";
@@ -16,7 +16,7 @@ export type TestQueueOptions = {
   /** When a failed job runs again. Default: 5 s, doubled with each attempt up to an hour, without jitter. */
   backoff?: BackoffPolicy;
   /** The defaults of queues, by their names, as `PUT /v1/queues/{queue}/defaults` sets them. */
-  defaults?: Readonly<Record<string, SetDefaults>>;
+  defaults?: Readonly<Record<string, JobDefaults>>;
   /** As `createQueue` takes it. */
   middleware?: QueueOptions["middleware"];
 };

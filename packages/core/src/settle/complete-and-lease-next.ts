@@ -15,9 +15,8 @@ import { page_bytes_max, payloadBytes } from "../memory-budget/bytes.ts";
 import { isNotExpired, leaseColumns, ofTypes, readSeldom, typesIn, type LeaseRow } from "../lease/take-leases.ts";
 import { isTokenTaken } from "../lease/claim/statement.ts";
 import { hasMark } from "../limits/capacity.ts";
-import { mayDelete } from "./delete-succeeded.ts";
 import { complete, type Completion, type SettleOutcome, reportOutcomes } from "./settle.ts";
-import { logIn, resultIn, resultOf, settlementParams, type Settlement } from "./statement.ts";
+import { logIn, mayDelete, resultIn, resultOf, settlementParams, type Settlement } from "./statement.ts";
 
 /** The worker that takes the next jobs, and the completed jobs, by id, whose groups are to go on. */
 export type LeaseNext = Pick<Claimer, "worker_id" | "lease_seconds" | "lease_token" | "unanswered" | "types"> & {

@@ -11,8 +11,15 @@ import { groupIsFree } from "../groups/join.ts";
 import { leaseInput, leaseParameters, leaseParams } from "../lease/fence.ts";
 import { aboutLease, leaseEvent, type Lease } from "../lease/lease.ts";
 import type { ReadyJob } from "../signal/signal.ts";
-import { deletionOf, mayDelete } from "./delete-succeeded.ts";
-import { settlementOf, type Completion, type Failure, type Settlement, type Settling } from "./statement.ts";
+import {
+  deletionOf,
+  mayDelete,
+  settlementOf,
+  type Completion,
+  type Failure,
+  type Settlement,
+  type Settling,
+} from "./statement.ts";
 
 export type { Completion, Failure } from "./statement.ts";
 
@@ -25,9 +32,10 @@ export type FailOutcome = { kind: "retrying"; run_at: Date } | ({ kind: "dead" }
 type Outcome = SettleOutcome | FailOutcome;
 
 /**
- * running → succeeded (or gone, where its queue keeps no such jobs), and blocked → queued | scheduled for the next jobs of their groups. Only the holder of the current
- * lease may do this; others get `lease_lost` and their result is not stored. Repeated, as its answer may get lost, it
- * changes nothing and returns the same. Results must be storable (see `findFaults`). Outcomes are in the order given.
+ * running → succeeded, or deleted if its queue keeps no such jobs, and blocked → queued | scheduled for the next jobs of
+ * their groups. Only the holder of the current lease may do this; others get `lease_lost` and their result is not stored.
+ * Repeated, as its answer may get lost, it changes nothing and returns the same. Results must be storable (see
+ * `findFaults`). Outcomes are in the order given.
  *
  * @example
  * const [outcome] = await complete(deps, [{ lease, result: { sent: true } }]);

@@ -10,8 +10,7 @@ import {
   oncePerKey,
   forgetSpentKeys,
 } from "./find-key-holders.ts";
-import { resolveDuplicates, settleConflicts } from "./answer-keys.ts";
-import { draft, newRow } from "./drafts.ts";
+import { draft, newRow, resolveDuplicates, settleConflicts } from "./drafts.ts";
 import { reportEnqueued, type EnqueueOutcome, type Submission } from "./outcome.ts";
 import { enqueueUnique } from "./unique/enqueue.ts";
 import { insertJobs, type Draft, type InsertOptions } from "./insert-jobs.ts";

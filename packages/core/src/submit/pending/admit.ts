@@ -8,7 +8,7 @@ import type { Handled, OutboxRow } from "../../outbox/drain-page.ts";
 import { groupIsFree, sameGroup } from "../../groups/join.ts";
 import { applySubmissions, type AppliedSubmissions, type Step } from "../apply-submissions.ts";
 import type { Draft } from "../insert-jobs.ts";
-import { settleConflicts } from "../answer-keys.ts";
+import { settleConflicts } from "../drafts.ts";
 import { reportEnqueued, type EnqueueOutcome, knownColumns, type KnownJob } from "../outcome.ts";
 import { holderAfter, joined, stepsOf } from "../unique/enqueue.ts";
 import { planUnique, type Plan } from "../unique/plan.ts";
