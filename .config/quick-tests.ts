@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 
 /** What a file imports that starts a process or uses a server. */
 const slow =
-  /from "(node:)?child_process"|from "@atlasqueue\/embedded"|import \{[^}]*\b(testDatabase|createDatabase|postgresUrl|redisUrl|ownServers|ownRedis|ownSignal|pgBouncer|startPrometheus|certificateAuthority|redisCluster|sentinelSet|tlsRedis|spawnProcess)\b[^}]*\} from/;
+  /from "(node:)?child_process"|from "@atlasqueue\/embedded"|import \{[^}]*\b(testDatabase|testCore|createDatabase|postgresUrl|redisUrl|ownServers|ownRedis|ownSignal|pgBouncer|startPrometheus|certificateAuthority|redisCluster|sentinelSet|tlsRedis|spawnProcess)\b[^}]*\} from/;
 
 /** What is left of a file when it runs. */
 const running = (text: string) => text.replaceAll(/^(im|ex)port type [^;]*;/gm, "");

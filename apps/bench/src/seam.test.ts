@@ -9,7 +9,7 @@ const source = fileURLToPath(new URL(".", import.meta.url));
 const files = globSync("**/*.ts", { cwd: source }).toSorted();
 const isVariant = (file: string) => file.startsWith("variants/");
 /** Programs of their own, which know one commit only. */
-const isApart = (file: string) => /^(tracing|pages)\//.test(file);
+const isApart = (file: string) => /^(cells|pages|tracing)\//.test(file);
 const common = files.filter((file) => !isVariant(file) && !isApart(file));
 
 /** What the files import that matches, each with its place; paths as seen from the source folder. */
