@@ -23,6 +23,7 @@ type Series = Record<string, string>;
 const well: Series = {
   'atlasqueue_jobs{status="queued"}': "5x60",
   'atlasqueue_jobs{status="dead"}': "7x60",
+  'atlasqueue_jobs_dead_total{job_type="a"}': "7x60",
   'atlasqueue_http_requests_total{status_code="200"}': "0+600x60",
   'atlasqueue_http_requests_total{status_code="503"}': "0+1x60",
   atlasqueue_sweeps_total: "0+49x60",
@@ -96,6 +97,8 @@ test("each alert fires when it is due, and alone; none does while all is well", 
   const tests = [
     during(well, []),
     ...Object.entries(ill).map(([alert, changes]) => during({ ...well, ...changes }, [alert])),
+    // Each that dies is replayed.
+    during({ ...well, 'atlasqueue_jobs_dead_total{job_type="a"}': "7+1x60" }, ["AtlasQueueDeadLetters"]),
   ];
   const folder = mkdtempSync(join(tmpdir(), "rules-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
