@@ -59,7 +59,7 @@ class AsyncSender:
         try:
             response = await self.transport.send(request_of(self.options, call), timeout)
         except TimeoutError:
-            raise DeadlineError(f"{call.what}: no answer within {timeout:g} s") from None
+            raise DeadlineError(f"{call.what}: no response within {timeout:g} s") from None
         except TransportError as error:
             raise network_error(self.options, call, error) from error
         return answer_of(self.options, call, response)
