@@ -57,12 +57,11 @@ CREATE TABLE "atlasqueue"."idempotency_keys" (
 	"job_id" uuid NOT NULL,
 	"expires_at" timestamp (6) with time zone NOT NULL,
 	"is_alias" boolean,
-	"outlives_job" boolean,
 	CONSTRAINT "idempotency_keys_tenant_key_pk" PRIMARY KEY("tenant","key")
 );
 --> statement-breakpoint
 CREATE INDEX "idempotency_keys_expiry" ON "atlasqueue"."idempotency_keys" USING btree ("expires_at");--> statement-breakpoint
-CREATE INDEX "idempotency_keys_of_job" ON "atlasqueue"."idempotency_keys" USING btree ("job_id") WHERE is_alias OR outlives_job;--> statement-breakpoint
+CREATE INDEX "idempotency_keys_is_alias" ON "atlasqueue"."idempotency_keys" USING btree ("job_id") WHERE is_alias;--> statement-breakpoint
 CREATE TABLE "atlasqueue"."job_attempts" (
 	"tenant" text COLLATE "C" NOT NULL,
 	"job_id" uuid NOT NULL,
@@ -150,7 +149,6 @@ CREATE TABLE "atlasqueue"."jobs" (
 	"traceparent" text,
 	"tracestate" text,
 	"flow_id" uuid,
-	"keep_succeeded" boolean,
 	"payload" json NOT NULL
 );
 --> statement-breakpoint
@@ -174,7 +172,6 @@ CREATE TABLE "atlasqueue"."claims" (
 	"worker_id" text NOT NULL,
 	"check_at" timestamp (6) with time zone NOT NULL,
 	"job_ids" uuid[] NOT NULL,
-	"ended" boolean,
 	CONSTRAINT "claims_pkey" PRIMARY KEY("token","tenant")
 );
 --> statement-breakpoint
@@ -560,9 +557,9 @@ BEGIN
           WHERE outbox.tenant = of_tenant AND outbox.payload ->> 'idempotency_key' = idem_key ORDER BY outbox.id LIMIT 1) AS first
     JOIN atlasqueue.jobs ON jobs.id = first.key::uuid;
     IF submit_job.id IS NULL THEN
-      SELECT encode(keys.request_hash, 'hex'), job_id, coalesce(jobs.status, 'succeeded') INTO found_hash, submit_job.id, submit_job.status
-      FROM atlasqueue.idempotency_keys AS keys LEFT JOIN atlasqueue.jobs ON jobs.id = job_id
-      WHERE keys.tenant = of_tenant AND keys.key = idem_key AND keys.expires_at > now() AND (jobs.id IS NOT NULL OR outlives_job);
+      SELECT encode(keys.request_hash, 'hex'), jobs.id, jobs.status INTO found_hash, submit_job.id, submit_job.status
+      FROM atlasqueue.idempotency_keys AS keys JOIN atlasqueue.jobs ON jobs.id = job_id
+      WHERE keys.tenant = of_tenant AND keys.key = idem_key AND keys.expires_at > now();
     END IF;
     IF submit_job.id IS NOT NULL THEN
       outcome := CASE WHEN found_hash = request_hash THEN 'replayed' ELSE 'mismatch' END;
@@ -585,10 +582,10 @@ BEGIN
   id := atlasqueue.uuid_v7();
   outcome := 'created';
   status := CASE WHEN coalesce(idem_key, of_group, unique_name) IS NOT NULL THEN 'blocked' WHEN starts > now() THEN 'scheduled' ELSE 'queued' END;
-  INSERT INTO atlasqueue.jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, retention_seconds, result_ttl_seconds, keep_succeeded, run_at, created_at, updated_at,
+  INSERT INTO atlasqueue.jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, retention_seconds, result_ttl_seconds, run_at, created_at, updated_at,
     payload, traceparent, tracestate, status, ready_at, due_at, group_seq, group_key, expires_at, tags)
   VALUES (submit_job.id, of_tenant, of_queue, submit_job.type, coalesce((submit_job.options -> 'priority')::smallint, 0), (terms -> 'max_attempts')::smallint,
-    (terms -> 'timeout_seconds')::integer, (terms -> 'backoff')::json, (terms -> 'retention_seconds')::integer, (terms -> 'result_ttl_seconds')::integer, (terms -> 'keep_succeeded')::boolean, starts, now(), now(),
+    (terms -> 'timeout_seconds')::integer, (terms -> 'backoff')::json, (terms -> 'retention_seconds')::integer, (terms -> 'result_ttl_seconds')::integer, starts, now(), now(),
     submit_job.payload, submit_job.options ->> 'traceparent', submit_job.options ->> 'tracestate', submit_job.status,
     CASE submit_job.status WHEN 'queued' THEN starts END, CASE submit_job.status WHEN 'scheduled' THEN starts END, CASE submit_job.status WHEN 'blocked' THEN 0 END, of_group,
     now() + make_interval(secs => (submit_job.options ->> 'expires_in')::float8),

@@ -36,11 +36,3 @@ export function newId(): string {
   } else count += 1;
   return v7({ random, msecs: last_ms, seq: count });
 }
-
-/**
- * When the job with this id was made: a UUIDv7 begins with it.
- *
- * @example
- * madeAt("019aa1f9-de03-7328-b096-eaadbdcc78dd"); // 2025-11-20T15:54:58.435Z
- */
-export const madeAt = (id: string): Date => new Date(parseInt(id.slice(0, 8) + id.slice(9, 13), 16));

@@ -32,6 +32,7 @@ const exempt: Record<string, string> = {
   "operations/page.ts": "over ids that a replay's own walk chose, by its tenant",
   "dead-letters/rebuild-list.ts": "the sweep's, over all tenants",
   "tokens/signing-key.ts": "a system-wide key, which no caller sees or names",
+  "settle/settle.ts": "by the lease's token; a remote worker's ids go through find-leased first",
   "rollups/columns.ts": "part of statements, over rows that the rest of them name by tenant",
   "database/clauses.ts": "part of statements, over jobs chosen by the rest of them",
   "database/server/rights.ts": "rights on whole tables, as a program starts",

@@ -19,7 +19,6 @@ import {
   findJobText,
   findJobByKey,
   listAttempts,
-  madeAt,
   listJobs,
   searchJobs,
   showJob,
@@ -66,18 +65,20 @@ export const list = route(
     }
     if (search === undefined) {
       const { rows, next, looked_at: jobs } = await listJobs(deps, tenant, filter, limit, page.after);
-      const searched =
-        jobs === undefined || next === undefined ? {} : { searched: { jobs, back_to: madeAt(next).toISOString() } };
+      const searched = jobs === undefined || next === undefined ? {} : { searched: { jobs, back_to: madeAt(next) } };
       return { items: rows.map(showJob), next_cursor: page.next(next), ...searched };
     }
     // It costs far more than a list: a few at once, of which each tenant has a share.
     const { rows, jobs, next } = await deps.searches.hold(tenant, () =>
       searchJobs(deps, tenant, filter, search, limit, page.after),
     );
-    const back_to = next === undefined ? null : madeAt(next).toISOString();
+    const back_to = next === undefined ? null : madeAt(next);
     return { items: rows.map(showJob), next_cursor: page.next(next), searched: { jobs, back_to } };
   },
 );
+
+/** When the job with this id was made: a UUIDv7 begins with it. */
+const madeAt = (id: string) => new Date(parseInt(id.slice(0, 8) + id.slice(9, 13), 16)).toISOString();
 
 export const get = route(
   {
@@ -96,20 +97,10 @@ export const get = route(
   },
   async ({ deps, tenant, path: { id }, query: { wait_seconds }, hungUp }) => {
     const own = { database: withPriority(deps.database) };
-    let deleted: PageRow | undefined;
     // As in a page, its JSON is only passed on. Nothing that it has read outlives it: thousands may wait.
     const show = (wanted: (row: PageRow) => boolean): Promise<JobWithParents | undefined> =>
       deps.gate.hold(tenant, async () => {
-        const row = (await findJobText(own, tenant, id)) ?? deleted ?? unknownJob();
-        // A job that is deleted as it succeeds, for those who wait for it. Without what may be large.
-        if (wait_seconds > 0 && row.keep_succeeded === false)
-          deleted = {
-            ...row,
-            status: "succeeded",
-            payload: { text: "{}", toJSON: () => ({}) },
-            result: null,
-            progress: null,
-          };
+        const row = (await findJobText(own, tenant, id)) ?? unknownJob();
         if (!wanted(row)) return undefined;
         const parents = await parentsOf(own, tenant, [row]);
         return { ...showJob(row), ...parents.get(id) };

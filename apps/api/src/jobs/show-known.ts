@@ -1,6 +1,6 @@
-import type { ChangedJob, Job, SubmitJob } from "@atlasqueue/contract";
+import type { Job, SubmitJob } from "@atlasqueue/contract";
 import type { Deps } from "@atlasqueue/core/internal";
-import { afterSome, findJob, madeAt, showJob, type EnqueueOutcome, type JobRow } from "@atlasqueue/core/internal/http";
+import { afterSome, findJob, showJob, type EnqueueOutcome, type JobRow } from "@atlasqueue/core/internal/http";
 import type { RouteDeps } from "../route/deps.ts";
 
 /** What a submission may meet. */
@@ -20,13 +20,6 @@ export async function showKnown(
 ): Promise<Job> {
   const row = await findJob(deps, known.tenant, known.id).catch(afterSome(kind !== "replayed"));
   return showJob(row ?? { ...known, payload, result: null, progress: null, last_error: null });
-}
-
-/** A job that was deleted as it succeeded: its id says when it was made, and no more of it is known. */
-export function showDeleted(id: string): ChangedJob {
-  const at = madeAt(id).toISOString();
-  const times = { run_at: at, created_at: at, updated_at: at, started_at: null, finished_at: null };
-  return { id, status: "succeeded", ...times };
 }
 
 /** What follows a retry, edited or not, and its answer: the job is signalled, and is no dead letter any more. */

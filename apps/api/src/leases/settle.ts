@@ -7,7 +7,7 @@ import {
   nackRequest,
   releaseRequest,
   type AckRequest,
-  type ChangedJob,
+  type Job,
   releaseLeaseAnswer,
   releaseLeaseRequest,
 } from "@atlasqueue/contract";
@@ -35,7 +35,6 @@ import { jobPath, ok } from "../route/answers.ts";
 import { route } from "../route/route.ts";
 import { refused, requireHeld } from "../jobs/refused.ts";
 import { admitJobs } from "../jobs/admit-jobs.ts";
-import { showDeleted } from "../jobs/show-known.ts";
 import { conflicts } from "../jobs/batch-refusals.ts";
 
 const lease_token = exampleToken;
@@ -49,9 +48,7 @@ export const ack = route(
     id: "ackJob",
     summary: "Acknowledge a job",
     description:
-      `A result may have ${limits.result_bytes_max} bytes of JSON. The same ack again changes nothing and gets the same answer. ` +
-      "Of a job that its queue doesn't keep (`keep_succeeded`), the answer has the id and the status only, and times that " +
-      "are those of its submission. The same ack is known until a minute after the last job of its lease has ended.\n\n" +
+      `A result may have ${limits.result_bytes_max} bytes of JSON. The same ack again changes nothing and gets the same answer.\n\n` +
       "`children` are jobs that it adds, as a batch does: they are stored with the ack, or neither is, and their faults " +
       "are those of a batch. They belong to the job's flow, which begins with it if it was in none, and the job is the " +
       "first of the parents of each. With `dependants_wait`, the jobs that wait for this one wait for its children too. " +
@@ -153,20 +150,14 @@ export const releaseLease = route(
 );
 
 /** Settle one job, and return its new state. */
-async function settled(deps: RouteDeps, tenant: string, id: string, acks: Ack[], nacks: Nack[]): Promise<ChangedJob> {
+async function settled(deps: RouteDeps, tenant: string, id: string, acks: Ack[], nacks: Nack[]): Promise<Job> {
   const outcomes = await settleRemote(deps, tenant, acks, nacks);
   return shown(deps, tenant, id, [...outcomes.acks, ...outcomes.nacks][0]);
 }
 
-async function shown(
-  deps: RouteDeps,
-  tenant: string,
-  id: string,
-  outcome: RemoteOutcome | undefined,
-): Promise<ChangedJob> {
+async function shown(deps: RouteDeps, tenant: string, id: string, outcome: RemoteOutcome | undefined): Promise<Job> {
   requireHeld(outcome);
   const found = await findJob(deps, tenant, id).catch(afterSome(true));
-  if (!found && outcome === "succeeded") return showDeleted(id);
   return showJob(found ?? unknownJob());
 }
 

@@ -14,11 +14,7 @@ export const setDefaults = route(
     summary: "Set queue defaults",
     description:
       "Jobs of the queue have these values where their submission names none of its own. All defaults are set; one left " +
-      "out or null is removed. They hold for jobs that are submitted from now on.\n\n" +
-      "With `keep_succeeded: false` a job is deleted as it succeeds: its id is unknown then (404), and its result is not " +
-      "stored. A request that waits for it gets it as succeeded, without payload and result. Its idempotency key is " +
-      "remembered as ever: the same submission gets its id and `succeeded`. Jobs of flows, with a unique key, or with " +
-      "steps or signals are kept, as are dead and cancelled ones.",
+      "out or null is removed. They hold for jobs that are submitted from now on.",
     scope: "admin",
     request: {
       path,

@@ -63,7 +63,6 @@ test("a queue's defaults hold for new jobs, are shown, audited and cleared, and 
     timeout_seconds: null,
     retention_seconds: null,
     result_ttl_seconds: null,
-    keep_succeeded: null,
   };
   const defaults = {
     max_attempts: 2,

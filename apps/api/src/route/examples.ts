@@ -88,7 +88,6 @@ export const exampleQueue: Queue = {
     timeout_seconds: 60,
     retention_seconds: null,
     result_ttl_seconds: null,
-    keep_succeeded: null,
   },
   oldest_queued_at: created_at,
 };

@@ -144,7 +144,6 @@ export function defineQueues(queues: Command, env: Env): void {
     .addOption(defaultOptions.timeout())
     .addOption(defaultOptions.retention())
     .addOption(defaultOptions.resultTtl())
-    .addOption(defaultOptions.keepSucceeded())
     .addOption(urlOption())
     .addOption(jsonOption())
     .addHelpText("after", "\nThey hold for new jobs that name no value of their own. The value none removes one.")

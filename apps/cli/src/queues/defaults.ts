@@ -14,7 +14,6 @@ export type DefaultFlags = {
   timeout?: Flag<number>;
   retention?: Flag<number>;
   resultTtl?: Flag<number>;
-  keepSucceeded?: Flag<boolean>;
 };
 
 const orNone =
@@ -37,20 +36,17 @@ export const defaultOptions = {
     new Option("--retention <seconds>", "How long finished jobs are kept").argParser(upTo(limits.kept_seconds_max)),
   resultTtl: () =>
     new Option("--result-ttl <seconds>", "How long results are kept").argParser(upTo(limits.kept_seconds_max)),
-  keepSucceeded: () =>
-    new Option("--keep-succeeded <true|false>", "false deletes jobs as they succeed").argParser(orNone(parseBoolean)),
 };
 
 /** Only what was given. */
 export function defaultFields(flags: DefaultFlags): QueueDefaultsInput {
-  const { maxAttempts, backoff, timeout, retention, resultTtl, keepSucceeded } = flags;
+  const { maxAttempts, backoff, timeout, retention, resultTtl } = flags;
   const fields = {
     max_attempts: maxAttempts,
     backoff,
     timeout_seconds: timeout,
     retention_seconds: retention,
     result_ttl_seconds: resultTtl,
-    keep_succeeded: keepSucceeded,
   };
   return Object.fromEntries(
     Object.entries(fields).flatMap(([name, value]) =>
@@ -61,7 +57,7 @@ export function defaultFields(flags: DefaultFlags): QueueDefaultsInput {
 
 /** @example defaultsText({ max_attempts: 3, timeout_seconds: 60 }); // "3 attempts, timeout 60 s" */
 export function defaultsText(defaults: QueueDefaultsInput): string {
-  const { max_attempts, backoff, timeout_seconds, retention_seconds, result_ttl_seconds, keep_succeeded } = defaults;
+  const { max_attempts, backoff, timeout_seconds, retention_seconds, result_ttl_seconds } = defaults;
   const parts = [
     max_attempts && `${max_attempts} attempts`,
     backoff && `${backoff.kind} backoff of ${backoff.base_seconds} s`,
@@ -69,14 +65,8 @@ export function defaultsText(defaults: QueueDefaultsInput): string {
     timeout_seconds && `timeout ${timeout_seconds} s`,
     retention_seconds && `kept for ${retention_seconds} s`,
     result_ttl_seconds && `results for ${result_ttl_seconds} s`,
-    keep_succeeded === false && "deleted on success",
   ];
   return parts.filter(Boolean).join(", ");
-}
-
-function parseBoolean(text: string): boolean {
-  if (text === "true" || text === "false") return text === "true";
-  throw new InvalidArgumentError("It must be true, false or none.");
 }
 
 function parseBackoff(text: string): Backoff {

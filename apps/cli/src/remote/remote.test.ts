@@ -130,24 +130,13 @@ test("a queue's defaults are changed one by one, shown and removed", async () =>
   expect((await defaults()).stdout).toBe("named\tno defaults\n");
   const first = await defaults("--max-attempts", "3", "--backoff", "exponential:5:600", "--timeout", "60");
   expect(first.stdout).toBe("named\t3 attempts, exponential backoff of 5 s, at most 600 s, timeout 60 s\n");
-  const second = await defaults(
-    "--backoff",
-    "none",
-    "--retention",
-    "3600",
-    "--result-ttl",
-    "60",
-    "--keep-succeeded",
-    "false",
-    "--json",
-  );
+  const second = await defaults("--backoff", "none", "--retention", "3600", "--result-ttl", "60", "--json");
   const kept = {
     max_attempts: 3,
     backoff: null,
     timeout_seconds: 60,
     retention_seconds: 3_600,
     result_ttl_seconds: 60,
-    keep_succeeded: false,
   };
   expect(JSON.parse(second.stdout)).toEqual({ queue: "named", defaults: kept });
   expect((await system.client.submit({ type: "a", queue: "named" })).job).toMatchObject({ max_attempts: 3 });
@@ -215,7 +204,6 @@ test.each([
   [["queues", "limits", "a", "--rate", "5"], "100/60"],
   [["queues", "defaults", "a", "--max-attempts", "26"], "from 1 to 25"],
   [["queues", "defaults", "a", "--backoff", "linear:5"], "exponential:5:600"],
-  [["queues", "defaults", "a", "--keep-succeeded", "no"], "true, false or none"],
   [["completion", "tcsh"], "zsh, bash, fish"],
 ])("wrong usage is exit code 2: %j", async (words, message) => {
   const { code, stderr } = await system.run(...words);

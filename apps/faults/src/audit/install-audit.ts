@@ -50,13 +50,6 @@ const note = `
       INSERT INTO public.faults_audit (job, tenant, queue, group_key, nonce, status, attempts, max_attempts)
       VALUES (NEW.id, NEW.tenant, NEW.queue, NEW.group_key, NEW.payload ->> 'nonce', NEW.status, NEW.attempts, NEW.max_attempts);
     ELSIF TG_OP = 'DELETE' THEN
-      IF OLD.status = 'running' THEN
-        -- It succeeded in a queue that keeps no such jobs.
-        INSERT INTO public.faults_audit (job, tenant, queue, group_key, was, status, attempts, max_attempts, old_token, token, worker, lease_left_ms)
-        VALUES (OLD.id, OLD.tenant, OLD.queue, OLD.group_key, 'running', 'succeeded', OLD.attempts, OLD.max_attempts, OLD.lease_token, OLD.lease_token,
-                OLD.worker_id, extract(epoch FROM OLD.locked_until - clock_timestamp()) * 1000);
-        OLD.status := 'succeeded';
-      END IF;
       INSERT INTO public.faults_audit (job, tenant, queue, group_key, was, attempts, max_attempts, old_token)
       VALUES (OLD.id, OLD.tenant, OLD.queue, OLD.group_key, OLD.status, OLD.attempts, OLD.max_attempts, OLD.lease_token);
     ELSE

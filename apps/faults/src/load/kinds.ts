@@ -23,7 +23,5 @@ export const queues = {
   limited: "limited",
   rated: "rated",
   slow: "slow",
-  /** Keeps no jobs that have succeeded. */
-  unkept: "unkept",
 } as const;
 export const queueNames: readonly string[] = Object.values(queues);

@@ -43,7 +43,7 @@ export const queueCalls = (ask: Ask) => ({
     ask("PUT", [...at, queue, "limits"], call, { body }),
   /**
    * What jobs of a queue have where they name none of their own: attempts, backoff, timeout, how long they and their results
-   * are kept, and whether they are kept at all once they have succeeded. These replace its current defaults, for jobs submitted from now on. Rejects with ValidationError.
+   * are kept. These replace its current defaults, for jobs submitted from now on. Rejects with ValidationError.
    */
   setDefaults: (queue: string, body: QueueDefaultsInput, call?: CallOptions): Promise<Queue> =>
     ask("PUT", [...at, queue, "defaults"], call, { body }),

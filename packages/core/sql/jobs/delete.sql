@@ -17,8 +17,6 @@ WITH free AS MATERIALIZED (
     DELETE FROM atlasqueue.flow_edges WHERE child = ANY(ARRAY(SELECT id FROM unawaited))
   ), job_state_gone AS (
     DELETE FROM atlasqueue.job_state WHERE job_id = ANY(ARRAY(SELECT id FROM with_steps))
-  ), idempotency_keys_gone AS (
-    DELETE FROM atlasqueue.idempotency_keys WHERE outlives_job AND job_id = ANY(ARRAY(SELECT id FROM unawaited))
   ), gone AS (
     DELETE FROM atlasqueue.jobs WHERE id = ANY(ARRAY(SELECT id FROM unawaited))
     RETURNING jobs.id, tenant, queue, status, status AS from_status, NULL AS to_status

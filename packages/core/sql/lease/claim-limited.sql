@@ -82,8 +82,7 @@ WITH open AS MATERIALIZED (
     RETURNING id, queue, type, priority, attempts, max_attempts,
               CASE WHEN $5::text::boolean THEN row_to_json(jobs) ELSE payload END AS payload, timeout_seconds, backoff, last_error, group_key,
               flow_id, date_part('epoch', statement_timestamp() - run_at) AS waited_seconds,
-              CASE WHEN traceparent IS NOT NULL OR NOT keep_succeeded
-                   THEN json_build_array(traceparent, tracestate, run_at > created_at, keep_succeeded) END AS seldom, CASE WHEN group_key IS NOT NULL THEN (
+              CASE WHEN traceparent IS NOT NULL THEN json_build_array(traceparent, tracestate, run_at > created_at) END AS trace, CASE WHEN group_key IS NOT NULL THEN (
       SELECT true FROM atlasqueue.jobs AS behind
       WHERE behind.tenant = jobs.tenant AND behind.queue = jobs.queue AND behind.group_key = jobs.group_key AND behind.group_seq > 0
       ORDER BY behind.group_seq LIMIT 1

@@ -47,8 +47,7 @@ WITH going_on AS MATERIALIZED (
     RETURNING tenant, id, queue, type, priority, attempts, max_attempts,
               CASE WHEN $9::text::boolean THEN row_to_json(jobs) ELSE payload END AS payload, timeout_seconds, backoff, last_error, group_key,
               flow_id, date_part('epoch', statement_timestamp() - run_at) AS waited_seconds,
-              CASE WHEN traceparent IS NOT NULL OR NOT keep_succeeded
-                   THEN json_build_array(traceparent, tracestate, run_at > created_at, keep_succeeded) END AS seldom
+              CASE WHEN traceparent IS NOT NULL THEN json_build_array(traceparent, tracestate, run_at > created_at) END AS trace
   ), batch AS (
     INSERT INTO atlasqueue.claims (tenant, token, worker_id, check_at, job_ids)
     SELECT tenant, $6::text::uuid, $7, statement_timestamp() + make_interval(secs => $8::float8), array_agg(id)

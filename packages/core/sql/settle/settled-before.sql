@@ -1,14 +1,7 @@
 -- $1 ids
 -- $2 token_places
 -- $3 tokens
-SELECT input.id, jobs.tenant, status, run_at, dead_reason, has_children, (
+SELECT jobs.id, status, run_at, dead_reason, has_children, (
     SELECT CASE WHEN current_setting('synchronous_standby_names') = '' THEN true
                 ELSE pg_logical_emit_message(true, 'atlasqueue', '') IS NOT NULL END) AS replicated FROM unnest($1::uuid[], $2::int[]) AS input(id, token) JOIN atlasqueue.jobs ON jobs.id = input.id
-  WHERE lease_token = ($3::uuid[])[input.token]
-  UNION ALL
-  SELECT input.id, claims.tenant, 'succeeded', NULL, NULL, NULL, (
-    SELECT CASE WHEN current_setting('synchronous_standby_names') = '' THEN true
-                ELSE pg_logical_emit_message(true, 'atlasqueue', '') IS NOT NULL END) AS replicated
-  FROM unnest($1::uuid[], $2::int[]) AS input(id, token) CROSS JOIN LATERAL (
-    SELECT tenant FROM atlasqueue.claims WHERE claims.token = ($3::uuid[])[input.token] AND input.id = ANY(job_ids) OFFSET 0) AS claims
-  WHERE (SELECT true FROM atlasqueue.jobs WHERE jobs.id = input.id) IS NULL;
+  WHERE lease_token = ($3::uuid[])[input.token];

@@ -14,7 +14,7 @@ WITH asked AS MATERIALIZED (
     SELECT job.*, greatest(now(), run_at) AS starts_at, step.*
     FROM ROWS FROM (unnest($1::uuid[], $2::text[], $3::text[], $4::float8[], $5::boolean[], $6::uuid[], $7::text[], $8::uuid[], $9::text[], $10::float8[], $11::boolean[], $12::text[])) WITH ORDINALITY AS step(step_of, key, hash, ttl, makes, names, unique_key, seen, version, window_seconds, writes, reason, place)
     CROSS JOIN LATERAL (
-      SELECT id, tenant, queue, type, priority, max_attempts, timeout_seconds, run_at, group_key, backoff, retention_seconds, result_ttl_seconds, keep_succeeded, tags, expires_at, payload, traceparent, tracestate
+      SELECT id, tenant, queue, type, priority, max_attempts, timeout_seconds, run_at, group_key, backoff, retention_seconds, result_ttl_seconds, tags, expires_at, payload, traceparent, tracestate
       FROM atlasqueue.jobs WHERE jobs.id = step_of OFFSET 0) AS job
     WHERE (SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL
   ), holders AS MATERIALIZED (
@@ -22,9 +22,8 @@ WITH asked AS MATERIALIZED (
       AND (id, xmin::text) IN (SELECT seen, version FROM asked WHERE seen IS NOT NULL)
     FOR UPDATE SKIP LOCKED
   ), new_keys AS (
-    INSERT INTO atlasqueue.idempotency_keys (tenant, key, request_hash, job_id, expires_at, is_alias, outlives_job)
-    SELECT tenant, key, decode(hash, 'hex'), names, now() + make_interval(secs => ttl), CASE WHEN NOT makes THEN true END,
-           CASE WHEN NOT keep_succeeded THEN true END
+    INSERT INTO atlasqueue.idempotency_keys (tenant, key, request_hash, job_id, expires_at, is_alias)
+    SELECT tenant, key, decode(hash, 'hex'), names, now() + make_interval(secs => ttl), CASE WHEN NOT makes THEN true END
     FROM asked WHERE key IS NOT NULL AND (SELECT count(*) FROM holders) >= 0 ORDER BY tenant COLLATE "C", key COLLATE "C"
     ON CONFLICT DO NOTHING RETURNING job_id
   ), makes AS NOT MATERIALIZED (

@@ -43,7 +43,7 @@ WITH queue_defaults AS MATERIALIZED (
          coalesce(terms -> 'backoff', defaults -> 'backoff') AS backoff,
          coalesce(terms ->> 'retention_seconds', defaults ->> 'retention_seconds')::integer AS retention_seconds,
          coalesce(terms ->> 'result_ttl_seconds', defaults ->> 'result_ttl_seconds')::integer AS result_ttl_seconds,
-         (defaults ->> 'keep_succeeded')::boolean AS keep_succeeded, (terms ->> 'tags')::text[] AS tags, now() + make_interval(secs => (terms ->> 'expires_in')::float8) AS expires_at, group_key, payload, traceparent, tracestate,
+         (terms ->> 'tags')::text[] AS tags, now() + make_interval(secs => (terms ->> 'expires_in')::float8) AS expires_at, group_key, payload, traceparent, tracestate,
       ref, on_parent_failure, flow_id, flow_place, spawned_by, parents, waits, step_of, key, hash, ttl, makes, names, unique_key, seen, version, window_seconds, writes, reason, place,
       greatest(now(), coalesce(run_at, now() + make_interval(secs => coalesce(delay, 0)))) AS starts_at
     FROM ROWS FROM (
@@ -61,9 +61,8 @@ WITH queue_defaults AS MATERIALIZED (
       AND (id, xmin::text) IN (SELECT seen, version FROM asked WHERE seen IS NOT NULL)
     FOR UPDATE SKIP LOCKED
   ), new_keys AS (
-    INSERT INTO atlasqueue.idempotency_keys (tenant, key, request_hash, job_id, expires_at, is_alias, outlives_job)
-    SELECT tenant, key, decode(hash, 'hex'), names, now() + make_interval(secs => ttl), CASE WHEN NOT makes THEN true END,
-           CASE WHEN NOT keep_succeeded THEN true END
+    INSERT INTO atlasqueue.idempotency_keys (tenant, key, request_hash, job_id, expires_at, is_alias)
+    SELECT tenant, key, decode(hash, 'hex'), names, now() + make_interval(secs => ttl), CASE WHEN NOT makes THEN true END
     FROM asked WHERE key IS NOT NULL AND (SELECT count(*) FROM holders) >= 0 ORDER BY tenant COLLATE "C", key COLLATE "C"
     ON CONFLICT DO NOTHING RETURNING job_id
   ), makes AS NOT MATERIALIZED (
@@ -133,9 +132,9 @@ WITH queue_defaults AS MATERIALIZED (
     INSERT INTO atlasqueue.flow_edges (tenant, parent, child, on_parent_failure, failed)
     SELECT tenant, parent, child, on_parent_failure, tie = 'failed' FROM ties WHERE tie <> 'over'
   ), made AS (
-    INSERT INTO atlasqueue.jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, retention_seconds, result_ttl_seconds, keep_succeeded, tags, expires_at, run_at, created_at, updated_at,
+    INSERT INTO atlasqueue.jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, retention_seconds, result_ttl_seconds, tags, expires_at, run_at, created_at, updated_at,
                       payload, traceparent, tracestate, kept_until, status, ready_at, due_at, group_key, group_seq, active_group_key, unique_key, unique_until, flow_id, has_children)
-    SELECT id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, retention_seconds, result_ttl_seconds, keep_succeeded, tags, expires_at,
+    SELECT id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, retention_seconds, result_ttl_seconds, tags, expires_at,
            starts_at, now(), now(), payload, traceparent, tracestate, CASE WHEN key IS NOT NULL THEN now() + make_interval(secs => ttl) END,
            CASE WHEN waits OR may_run IS FALSE THEN 'blocked' WHEN starts_at > now() THEN 'scheduled' ELSE 'queued' END AS status,
            CASE WHEN waits OR may_run IS FALSE OR starts_at > now() THEN NULL ELSE starts_at END AS ready_at,

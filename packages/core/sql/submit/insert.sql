@@ -20,20 +20,20 @@ WITH queue_defaults AS MATERIALIZED (
     SELECT tenant AS of_tenant, queue AS of_queue, defaults FROM atlasqueue.queues
     WHERE defaults IS NOT NULL AND tenant = ANY((SELECT $2::text[])::text[]) AND queue = ANY((SELECT $3::text[])::text[])
   ), keyed AS MATERIALIZED (
-    SELECT id, coalesce(tenant, ($2::text[])[1]) AS tenant, key, hash, (defaults ->> 'keep_succeeded')::boolean AS keep_succeeded
-    FROM unnest($1::uuid[], $2::text[], $3::text[], $15::text[], $16::text[]) AS keyed(id, tenant, queue, key, hash) LEFT JOIN queue_defaults ON of_tenant = coalesce(tenant, ($2::text[])[1]) AND of_queue = coalesce(queue, ($3::text[])[1])
+    SELECT id, coalesce(tenant, ($2::text[])[1]) AS tenant, key, hash
+    FROM unnest($1::uuid[], $2::text[], $15::text[], $16::text[]) AS keyed(id, tenant, key, hash)
     WHERE key IS NOT NULL AND (SELECT set_config('lock_timeout', '200ms', true)) IS NOT NULL
   ), new_keys AS (
-    INSERT INTO atlasqueue.idempotency_keys (tenant, key, request_hash, job_id, expires_at, outlives_job)
-    SELECT tenant, key, decode(hash, 'hex'), id, now() + make_interval(secs => $17::float8), CASE WHEN NOT keep_succeeded THEN true END FROM keyed ORDER BY tenant COLLATE "C", key COLLATE "C"
+    INSERT INTO atlasqueue.idempotency_keys (tenant, key, request_hash, job_id, expires_at)
+    SELECT tenant, key, decode(hash, 'hex'), id, now() + make_interval(secs => $17::float8) FROM keyed ORDER BY tenant COLLATE "C", key COLLATE "C"
     ON CONFLICT DO NOTHING
     RETURNING job_id
   ), taken AS MATERIALIZED (
     SELECT id FROM keyed WHERE id NOT IN (SELECT job_id FROM new_keys)
   ), made AS (
-    INSERT INTO atlasqueue.jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, retention_seconds, result_ttl_seconds, keep_succeeded, tags, expires_at, run_at, created_at, updated_at,
+    INSERT INTO atlasqueue.jobs (id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, retention_seconds, result_ttl_seconds, tags, expires_at, run_at, created_at, updated_at,
                       payload, traceparent, tracestate, kept_until, status, ready_at, due_at)
-    SELECT id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, retention_seconds, result_ttl_seconds, keep_succeeded, tags, expires_at,
+    SELECT id, tenant, queue, type, priority, max_attempts, timeout_seconds, backoff, retention_seconds, result_ttl_seconds, tags, expires_at,
            starts_at, now(), now(), payload, traceparent, tracestate, CASE WHEN key IS NOT NULL THEN now() + make_interval(secs => $17::float8) END,
            CASE WHEN starts_at > now() THEN 'scheduled' ELSE 'queued' END, CASE WHEN starts_at > now() THEN NULL ELSE starts_at END,
            CASE WHEN starts_at > now() THEN starts_at END
@@ -45,7 +45,7 @@ WITH queue_defaults AS MATERIALIZED (
          coalesce(terms -> 'backoff', defaults -> 'backoff') AS backoff,
          coalesce(terms ->> 'retention_seconds', defaults ->> 'retention_seconds')::integer AS retention_seconds,
          coalesce(terms ->> 'result_ttl_seconds', defaults ->> 'result_ttl_seconds')::integer AS result_ttl_seconds,
-         (defaults ->> 'keep_succeeded')::boolean AS keep_succeeded, (terms ->> 'tags')::text[] AS tags, now() + make_interval(secs => (terms ->> 'expires_in')::float8) AS expires_at, group_key, payload, traceparent, tracestate, key,
+         (terms ->> 'tags')::text[] AS tags, now() + make_interval(secs => (terms ->> 'expires_in')::float8) AS expires_at, group_key, payload, traceparent, tracestate, key,
          greatest(now(), coalesce(run_at, now() + make_interval(secs => coalesce(delay, 0)))) AS starts_at
   FROM ROWS FROM (
     unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::smallint[],

@@ -1,6 +1,6 @@
 // What apps/api needs to answer requests. It changes without notice.
 export { listActs, showAct } from "../audit/list.ts";
-export { madeAt, newId } from "../ids.ts";
+export { newId } from "../ids.ts";
 export {
   beginOnce,
   type BegunOnce,

@@ -1,14 +1,12 @@
 import { countMixedMoves } from "../counts/changes.ts";
 import { lockTimeout } from "../database/clauses.ts";
 
-/** What is a job's alone: the table, its column, and the part that has the ids. Only with `has_steps` is there any of `job_state`. */
+/** What is a job's alone: the table, its column, and the part that has the ids. Only with `has_steps` is there any of the last. */
 const belongings = [
   ["job_attempts", "job_id", "unawaited"],
   ["flow_jobs", "job_id", "unawaited"],
   ["flow_edges", "child", "unawaited"],
   ["job_state", "job_id", "with_steps"],
-  // By the index of these keys. Without its job, any other is free again.
-  ["idempotency_keys", "outlives_job AND job_id", "unawaited"],
 ] as const;
 
 /** A part of a WITH that removes the rows of a table that belong to the jobs in `rows`. */

@@ -71,7 +71,7 @@ const forget = composed(
 );
 
 /**
- * End those of the claims whose jobs have all ended, for callers that settled some of the jobs and do not know about
+ * Empty those of the claims whose jobs have all ended, for callers that settled some of the jobs and do not know about
  * the others. The sweep deletes the row a minute later, as a remote worker's token leases once. A crash before this costs
  * the sweep only a look, so it is not synced to disk.
  */
@@ -79,16 +79,15 @@ export async function forgetEndedClaims(deps: Pick<Deps, "database">, tokens: re
   if (tokens.length > 0) await executeOn(deps.database)({ text: forgetEnded, params: [uuidArray(tokens)] });
 }
 
-/** The row of a claim whose jobs have all ended. It still names those that were deleted, for repeated settlements. */
-export const asEnded = `ended = true, check_at = now() + interval '60 seconds', job_ids = ARRAY(
-      SELECT id FROM unnest(job_ids) AS one(id) WHERE (SELECT true FROM atlasqueue.jobs WHERE jobs.id = one.id) IS NULL)`;
+/** The row of a claim whose jobs have all ended. */
+export const asEnded = "job_ids = '{}', check_at = now() + interval '60 seconds'";
 
 // By primary key of the jobs, claim by claim: as a join it would be planned for the average claim, whatever its size.
 const forgetEnded = composed(
   "lease/forget-ended-claims",
   ["tokens"],
   `
-  UPDATE atlasqueue.claims SET ${asEnded} WHERE token = ANY($1::uuid[]) AND ended IS NULL AND ${asyncCommit} AND ${lockTimeout}
+  UPDATE atlasqueue.claims SET ${asEnded} WHERE token = ANY($1::uuid[]) AND job_ids <> '{}' AND ${asyncCommit} AND ${lockTimeout}
     AND (SELECT count(*) FROM atlasqueue.jobs WHERE jobs.id = ANY(job_ids) AND status = 'running'
            AND lease_token = claims.token) = 0`,
 );

@@ -33,8 +33,6 @@ export type Lease = Pick<
   followed?: boolean | null;
   /** Without one it has no parents. */
   flow_id?: string | null;
-  /** False: it is deleted as it succeeds, unless something still needs it. */
-  keep_succeeded?: boolean | null;
   /** Where it was submitted, and whether for later. */
   traceparent?: string | null;
   tracestate?: string | null;

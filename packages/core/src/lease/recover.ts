@@ -76,11 +76,11 @@ const recover = composed(
   ["claims_max", "error", "fingerprint", "jobs_max"],
   `
   WITH due AS MATERIALIZED (
-    SELECT tenant, token, job_ids, check_at, ended FROM atlasqueue.claims WHERE check_at <= now() AND ${idleTxTimeout}
+    SELECT tenant, token, job_ids, check_at FROM atlasqueue.claims WHERE check_at <= now() AND ${idleTxTimeout}
     ORDER BY check_at LIMIT $1::int FOR UPDATE SKIP LOCKED
   ), looked_at AS MATERIALIZED (
-    SELECT tenant, token, job_ids, ended FROM (
-      SELECT tenant, token, job_ids, ended, sum(cardinality(job_ids)) OVER (ORDER BY check_at, token) - cardinality(job_ids) AS before FROM due
+    SELECT tenant, token, job_ids FROM (
+      SELECT tenant, token, job_ids, sum(cardinality(job_ids)) OVER (ORDER BY check_at, token) - cardinality(job_ids) AS before FROM due
     ) AS counted WHERE before < $4::int
   ), running AS MATERIALIZED (
     SELECT looked_at.tenant, looked_at.token, jobs.id, jobs.locked_until, jobs.worker_id, jobs.started_at
@@ -114,18 +114,18 @@ const recover = composed(
                        ELSE now() END AS check_at
     FROM running WHERE id NOT IN (SELECT id FROM recovered) GROUP BY tenant, token
   ), kept AS (
-    UPDATE atlasqueue.claims SET job_ids = ARRAY(SELECT unnest(job_ids) EXCEPT SELECT id FROM recovered), check_at = (
+    UPDATE atlasqueue.claims SET check_at = (
       SELECT check_at FROM still_open WHERE still_open.token = claims.token AND still_open.tenant = claims.tenant)
     WHERE token = ANY(ARRAY(SELECT token FROM still_open)) AND (token, tenant) IN (SELECT token, tenant FROM still_open)
   ), over AS MATERIALIZED (
-    SELECT tenant, token, ended FROM looked_at
+    SELECT tenant, token, job_ids = '{}' AS is_gone FROM looked_at
     WHERE NOT EXISTS (SELECT FROM still_open WHERE still_open.token = looked_at.token AND still_open.tenant = looked_at.tenant)
-  ), now_ended AS (
+  ), emptied AS (
     UPDATE atlasqueue.claims SET ${asEnded}
-    WHERE token = ANY(ARRAY(SELECT token FROM over)) AND (token, tenant) IN (SELECT token, tenant FROM over WHERE ended IS NULL)
+    WHERE token = ANY(ARRAY(SELECT token FROM over)) AND (token, tenant) IN (SELECT token, tenant FROM over WHERE NOT is_gone)
   ), gone AS (
     DELETE FROM atlasqueue.claims
-    WHERE token = ANY(ARRAY(SELECT token FROM over)) AND (token, tenant) IN (SELECT token, tenant FROM over WHERE ended)
+    WHERE token = ANY(ARRAY(SELECT token FROM over)) AND (token, tenant) IN (SELECT token, tenant FROM over WHERE is_gone)
   )
   SELECT (SELECT count(*)::int FROM looked_at) AS claims,
          (SELECT count(*) FROM due) = $1::int OR (SELECT count(*) FROM looked_at) < (SELECT count(*) FROM due)

@@ -74,8 +74,8 @@ const takeToken = composed(
   "lease/revoke-claim",
   ["lease_token", "refused_seconds", "tenant"],
   `
-  INSERT INTO atlasqueue.claims (tenant, token, worker_id, check_at, job_ids, ended)
-  SELECT $3, $1::uuid, '', now() + make_interval(secs => $2::float8), '{}', true WHERE ${asyncCommit} AND ${lockTimeout}
+  INSERT INTO atlasqueue.claims (tenant, token, worker_id, check_at, job_ids)
+  SELECT $3, $1::uuid, '', now() + make_interval(secs => $2::float8), '{}' WHERE ${asyncCommit} AND ${lockTimeout}
   ON CONFLICT (token, tenant) DO NOTHING`,
 );
 

@@ -13,13 +13,10 @@ import { payloadBytes } from "../memory-budget/bytes.ts";
 export const leaseColumns = (whole: string) => `id, queue, type, priority, attempts, max_attempts,
               CASE WHEN ${whole}::text::boolean THEN row_to_json(jobs) ELSE payload END AS payload, timeout_seconds, backoff, last_error, group_key,
               flow_id, date_part('epoch', statement_timestamp() - run_at) AS waited_seconds,
-              CASE WHEN traceparent IS NOT NULL OR NOT keep_succeeded
-                   THEN json_build_array(traceparent, tracestate, run_at > created_at, keep_succeeded) END AS seldom`;
+              CASE WHEN traceparent IS NOT NULL THEN json_build_array(traceparent, tracestate, run_at > created_at) END AS trace`;
 
-/** A row of `leaseColumns`: what few jobs have is one column. */
-export type LeaseRow = Lease & {
-  seldom?: [...trace: [string | null, string | null, delayed: boolean], keep_succeeded: boolean | null] | null;
-};
+/** A row of `leaseColumns`: its trace is one column. */
+export type LeaseRow = Lease & { trace?: [traceparent: string, tracestate: string | null, delayed: boolean] | null };
 
 const times = [
   "run_at",
@@ -46,9 +43,9 @@ export function wholeJob({ payload }: Lease): LeasedJob {
   return job as LeasedJob;
 }
 
-/** Give a lease what its row has in one column. */
-export function readSeldom(row: LeaseRow): void {
-  if (row.seldom) [row.traceparent, row.tracestate, row.delayed, row.keep_succeeded] = row.seldom;
+/** Give a lease the trace of its row. */
+export function readTrace(row: LeaseRow): void {
+  if (row.trace) [row.traceparent, row.tracestate, row.delayed] = row.trace;
 }
 
 // One of a group learns whether others wait behind it: its worker may then go on with the next.

@@ -7,7 +7,7 @@ import type { BackoffPolicy } from "../settle/backoff.ts";
 import { verdictAfterFailure } from "../settle/verdict.ts";
 import { findLeased, type Leased } from "../lease/find-leased.ts";
 import type { Lease } from "../lease/lease.ts";
-import { complete, type Completion, fail, settledBefore } from "../settle/settle.ts";
+import { complete, type Completion, fail } from "../settle/settle.ts";
 import { transition } from "../tracing/send.ts";
 import { completeAndGoOn, type GoneOn, type GoOn } from "./go-on.ts";
 import type { Handed } from "./leased-before.ts";
@@ -67,11 +67,7 @@ export async function settleRemote(
       { does: acks.length > 0, work: acking },
       { does: nacks.length > 0, work: nacking },
     );
-    const gone = acks.filter((_one, at) => acked[at] === "not_found");
-    const before = await settledBefore(own, gone);
-    const deleted = (id: string) => before.get(id)?.tenant === tenant;
-    const shown = acked.map((one, at) => (deleted(acks[at]?.id ?? "") ? "succeeded" : one));
-    return { acks: shown, nacks: nacked, next };
+    return { acks: acked, nacks: nacked, next };
   } catch (error) {
     const [one] = next.jobs;
     if (go_on && go_on.lease_token === undefined && one) go_on.release(tenant, one.lease_token);

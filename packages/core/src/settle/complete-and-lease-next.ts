@@ -12,11 +12,11 @@ import { sameGroup, waitingIn } from "../groups/join.ts";
 import { holdsLease, leaseParameters } from "../lease/fence.ts";
 import { leaseEvent, type Claimer, type Lease } from "../lease/lease.ts";
 import { page_bytes_max, payloadBytes } from "../memory-budget/bytes.ts";
-import { isNotExpired, leaseColumns, ofTypes, readSeldom, typesIn, type LeaseRow } from "../lease/take-leases.ts";
+import { isNotExpired, leaseColumns, ofTypes, readTrace, typesIn, type LeaseRow } from "../lease/take-leases.ts";
 import { isTokenTaken } from "../lease/claim/statement.ts";
 import { hasMark } from "../limits/capacity.ts";
 import { complete, type Completion, type SettleOutcome, reportOutcomes } from "./settle.ts";
-import { logIn, mayDelete, resultIn, resultOf, settlementParams, type Settlement } from "./statement.ts";
+import { logIn, resultIn, resultOf, settlementParams, type Settlement } from "./statement.ts";
 
 /** The worker that takes the next jobs, and the completed jobs, by id, whose groups are to go on. */
 export type LeaseNext = Pick<Claimer, "worker_id" | "lease_seconds" | "lease_token" | "unanswered" | "types"> & {
@@ -44,7 +44,7 @@ export async function completeAndLeaseNext(
 ): Promise<CompletedAndLeased> {
   const next = new Map<Lease, Lease>();
   const asked = new Set(after);
-  const going_on = completions.filter((one) => asked.has(one.lease.id) && !mayDelete(one));
+  const going_on = completions.filter(({ lease }) => asked.has(lease.id));
   if (going_on.length === 0) return { outcomes: await complete(deps, completions), next };
   const params = settlementParams(going_on, resultOf, ({ log }) => log);
   const mayHaveTaken = () => {
@@ -69,7 +69,7 @@ export async function completeAndLeaseNext(
   const taken = new Map<string, Lease>();
   for (const row of rows) {
     if (row === answer) continue;
-    readSeldom(row);
+    readTrace(row);
     taken.set(groupOf(row), { ...row, lease_token, worker_id, followed: true });
   }
   const left = new Set(answer?.settlement?.refused);
@@ -97,7 +97,7 @@ const groupOf = ({ tenant, queue, group_key }: Lease) => `${tenant}\0${queue}\0$
 // The turn of a group passes from one job to the next: the group's row is neither locked nor changed, so this waits for no
 // submission to the group, and none of them finds it without a job. `heads` then names an earlier job, which stands for the
 // one that has `active_group_key`. Places are given in commit order, so a snapshot that has a waiting job has all before it.
-// Only jobs whose next can be leased are settled: not those to be deleted, nor in queues that are paused, limited or fair, or run several jobs of a
+// Only jobs whose next can be leased are settled: not in queues that are paused, limited or fair, or run several jobs of a
 // group; not if the next is not due or locked; nor once the payloads are together as large as those of a claim may be.
 // The CASE keeps the condition on `goes` from becoming a join, which would be planned for few rows and loop over hundreds.
 const settling = composed(

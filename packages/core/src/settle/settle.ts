@@ -4,22 +4,14 @@ import { afterSome, isLocked } from "../database/errors.ts";
 import { uuidArray } from "../database/literals.ts";
 import { replicated, asyncCommit } from "../database/clauses.ts";
 import type { JobRow } from "../database/schema/index.ts";
-import { executeOn, type Statement } from "../database/statement.ts";
+import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
 import { endInGroups, sharedOut, type LetThrough } from "../groups/advance.ts";
 import { groupIsFree } from "../groups/join.ts";
 import { leaseInput, leaseParameters, leaseParams } from "../lease/fence.ts";
 import { aboutLease, leaseEvent, type Lease } from "../lease/lease.ts";
 import type { ReadyJob } from "../signal/signal.ts";
-import {
-  deletionOf,
-  mayDelete,
-  settlementOf,
-  type Completion,
-  type Failure,
-  type Settlement,
-  type Settling,
-} from "./statement.ts";
+import { settlementOf, type Completion, type Failure, type Settlement, type Settling } from "./statement.ts";
 
 export type { Completion, Failure } from "./statement.ts";
 
@@ -32,10 +24,9 @@ export type FailOutcome = { kind: "retrying"; run_at: Date } | ({ kind: "dead" }
 type Outcome = SettleOutcome | FailOutcome;
 
 /**
- * running → succeeded, or deleted if its queue keeps no such jobs, and blocked → queued | scheduled for the next jobs of
- * their groups. Only the holder of the current lease may do this; others get `lease_lost` and their result is not stored.
- * Repeated, as its answer may get lost, it changes nothing and returns the same. Results must be storable (see
- * `findFaults`). Outcomes are in the order given.
+ * running → succeeded, and blocked → queued | scheduled for the next jobs of their groups. Only the holder of the current
+ * lease may do this; others get `lease_lost` and their result is not stored. Repeated, as its answer may get lost, it
+ * changes nothing and returns the same. Results must be storable (see `findFaults`). Outcomes are in the order given.
  *
  * @example
  * const [outcome] = await complete(deps, [{ lease, result: { sent: true } }]);
@@ -79,17 +70,10 @@ function unlessLocked(error: unknown): Outcome[] {
   throw error;
 }
 
-/** Jobs to be deleted go first. Those that are still needed are settled with the others. */
 async function settleTogether(deps: Deps, settlings: readonly Settling[]): Promise<Outcome[]> {
-  const leaving = settlings.filter(mayDelete);
-  const end = (statement: Statement, of: readonly Settling[]) => endInGroups<Settlement>(deps, statement, groupsOf(of));
-  const first = leaving.length > 0 ? await end(deletionOf(leaving), leaving) : undefined;
-  const refused = new Set(first?.answer?.refused);
-  const rest = first ? settlings.filter((one) => !mayDelete(one) || refused.has(one.lease.id)) : settlings;
-  const { answer, through } = rest.length > 0 ? await end(settlementOf(rest), rest) : nothing;
-  return reportOutcomes(deps, settlings, answer, [...(first?.through ?? []), ...through]);
+  const { answer, through } = await endInGroups<Settlement>(deps, settlementOf(settlings), groupsOf(settlings));
+  return reportOutcomes(deps, settlings, answer, through);
 }
-const nothing = { answer: undefined, through: [] };
 
 /** The leases of those that are in groups whose next job may go. */
 export const groupsOf = (settlings: readonly Settling[]): Lease[] =>
@@ -156,19 +140,15 @@ function tellOne(
   return { kind: "lease_lost" };
 }
 
-type SettledJob = Pick<JobRow, "id" | "tenant" | "status" | "run_at" | "dead_reason" | "has_children">;
+type SettledJob = Pick<JobRow, "id" | "status" | "run_at" | "dead_reason" | "has_children">;
 
 /**
  * Of the jobs whose settlement was refused, those settled under these very leases: the first answer was lost, and its
  * repetition must return the same. A job keeps its token until it is claimed again, so one that failed and has since
- * become ready is recognized too; recovery and release take the token away. A job that was deleted is known by its claim,
- * which names no longer what was recovered from it. A separate statement, as the refused one's
+ * become ready is recognized too; recovery and release take the token away. A separate statement, as the refused one's
  * snapshot may be older than the first settlement's commit.
  */
-export async function settledBefore(
-  { database }: Pick<Deps, "database">,
-  leases: readonly Pick<Lease, "id" | "lease_token">[],
-): Promise<Map<string, SettledJob>> {
+async function settledBefore({ database }: Deps, leases: readonly Lease[]): Promise<Map<string, SettledJob>> {
   if (leases.length === 0) return new Map();
   const rows = await executeOn(database)<SettledJob>({ text: find, params: leaseParams(leases) });
   return new Map(rows.map((row) => [row.id, row]));
@@ -178,13 +158,8 @@ const find = composed(
   "settle/settled-before",
   [...leaseParameters],
   `
-  SELECT input.id, jobs.tenant, status, run_at, dead_reason, has_children, ${replicated} FROM ${leaseInput} JOIN atlasqueue.jobs ON jobs.id = input.id
-  WHERE lease_token = ($3::uuid[])[input.token]
-  UNION ALL
-  SELECT input.id, claims.tenant, 'succeeded', NULL, NULL, NULL, ${replicated}
-  FROM ${leaseInput} CROSS JOIN LATERAL (
-    SELECT tenant FROM atlasqueue.claims WHERE claims.token = ($3::uuid[])[input.token] AND input.id = ANY(job_ids) OFFSET 0) AS claims
-  WHERE (SELECT true FROM atlasqueue.jobs WHERE jobs.id = input.id) IS NULL`,
+  SELECT jobs.id, status, run_at, dead_reason, has_children, ${replicated} FROM ${leaseInput} JOIN atlasqueue.jobs ON jobs.id = input.id
+  WHERE lease_token = ($3::uuid[])[input.token]`,
 );
 
 // It locks what is free for a moment, which is the only way to know.

@@ -16,7 +16,6 @@ import {
   type Draft,
   each,
   foundDefaults,
-  outlivesJob,
   queueDefaults,
   termColumns,
   termValues,
@@ -178,9 +177,8 @@ const keys = (mode: Mode) => `holders AS MATERIALIZED (
       AND (id, xmin::text) IN (SELECT seen, version FROM asked WHERE seen IS NOT NULL)
     FOR UPDATE SKIP LOCKED
   ), new_keys AS (
-    INSERT INTO atlasqueue.idempotency_keys (tenant, key, request_hash, job_id, expires_at, is_alias, outlives_job)
-    SELECT tenant, key, decode(hash, 'hex'), names, now() + make_interval(secs => ttl), CASE WHEN NOT makes THEN true END,
-           ${outlivesJob("keep_succeeded")}
+    INSERT INTO atlasqueue.idempotency_keys (tenant, key, request_hash, job_id, expires_at, is_alias)
+    SELECT tenant, key, decode(hash, 'hex'), names, now() + make_interval(secs => ttl), CASE WHEN NOT makes THEN true END
     FROM asked WHERE key IS NOT NULL AND (SELECT count(*) FROM holders) >= 0 ORDER BY tenant COLLATE "C", key COLLATE "C"
     ON CONFLICT DO NOTHING RETURNING job_id
   ), makes AS NOT MATERIALIZED (

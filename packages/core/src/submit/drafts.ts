@@ -1,10 +1,9 @@
 import { hash } from "node:crypto";
-import { canonicalJson, type SetDefaults, type SubmitJob } from "@atlasqueue/contract";
+import { canonicalJson, type JobDefaults, type SubmitJob } from "@atlasqueue/contract";
 import type { JobRow } from "../database/schema/index.ts";
-import { madeAt, newId } from "../ids.ts";
+import { newId } from "../ids.ts";
 import { yieldEvery } from "../pause.ts";
-import { keyName, type KeyedJob } from "./find-key-holders.ts";
-import type { EnqueueOutcome, KnownJob, Submission } from "./outcome.ts";
+import type { Submission } from "./outcome.ts";
 import { uniqueKeyOf } from "./unique/plan.ts";
 import type { Draft, FoundDefaults, Inserted } from "./insert-jobs.ts";
 
@@ -87,52 +86,12 @@ export function newRow(
 /** The columns that the statement stored for a draft, by the defaults that it found. */
 export function termsOf({ tenant, request }: { tenant: string; request: SubmitJob }, found: FoundDefaults) {
   const of_queue = found.find((one) => one.of_tenant === tenant && one.of_queue === request.queue)?.defaults;
-  const of = <Name extends keyof SetDefaults & keyof SubmitJob>(name: Name) => request[name] ?? of_queue?.[name];
+  const of = <Name extends keyof JobDefaults>(name: Name) => request[name] ?? of_queue?.[name];
   return {
     max_attempts: of("max_attempts") ?? 5,
     timeout_seconds: of("timeout_seconds") ?? null,
     backoff: of("backoff") ?? null,
     retention_seconds: of("retention_seconds") ?? null,
     result_ttl_seconds: of("result_ttl_seconds") ?? null,
-    keep_succeeded: of_queue?.keep_succeeded ?? null,
   };
 }
-
-/** What drafts with known keys get: the key's job, or a mismatch. */
-export function settleConflicts(
-  drafts: readonly Draft[],
-  found: readonly KeyedJob[],
-  outcomes: Map<Draft, EnqueueOutcome>,
-): void {
-  if (found.length === 0) return;
-  const byKey = new Map(found.map((row) => [keyName(row), row]));
-  for (const one of drafts) {
-    const row = one.key === null ? undefined : byKey.get(keyName(one));
-    if (row) outcomes.set(one, answerOf(row.request_hash === one.hash, row.job ?? deletedJob(one, row.job_id)));
-  }
-}
-
-/** Gives drafts that share a key with an earlier draft of the call its job. If that was refused, the key is free. */
-export function resolveDuplicates(drafts: readonly Draft[], outcomes: Map<Draft, EnqueueOutcome>): void {
-  const firsts = new Map<string, Draft>();
-  for (const one of drafts) {
-    if (one.key === null) continue;
-    const key = keyName(one);
-    const first = firsts.get(key) ?? one;
-    const outcome = outcomes.get(first);
-    if (outcome?.kind === "conflict") firsts.delete(key);
-    else firsts.set(key, first);
-    if (first !== one && !outcomes.has(one) && outcome && "job" in outcome)
-      outcomes.set(one, answerOf(first.hash === one.hash, outcome.job));
-  }
-}
-
-/** The job of a key that outlives it, by its request, which is the same, and its id, which says when it was made. */
-function deletedJob(one: Draft, id: string): KnownJob {
-  const created_at = madeAt(id);
-  const job = newRow({ ...one, id }, { created_at, run_at: new Map(), blocked: new Set(), defaults: [] });
-  return { ...job, status: "succeeded", ready_at: null };
-}
-
-const answerOf = (same: boolean, job: KnownJob): EnqueueOutcome =>
-  same ? { kind: "replayed", job } : { kind: "mismatch" };

@@ -8,9 +8,11 @@ import {
   hasKey,
   mismatchedDuplicates,
   oncePerKey,
+  settleConflicts,
+  resolveDuplicates,
   forgetSpentKeys,
 } from "./find-key-holders.ts";
-import { draft, newRow, resolveDuplicates, settleConflicts } from "./drafts.ts";
+import { draft, newRow } from "./drafts.ts";
 import { reportEnqueued, type EnqueueOutcome, type Submission } from "./outcome.ts";
 import { enqueueUnique } from "./unique/enqueue.ts";
 import { insertJobs, type Draft, type InsertOptions } from "./insert-jobs.ts";

@@ -2,14 +2,14 @@ import { textArray, hidden } from "../database/literals.ts";
 import { composed } from "../database/composed.ts";
 import { replicated } from "../database/clauses.ts";
 import type { Execute } from "../database/statement.ts";
-import { knownColumns, type KnownJob } from "./outcome.ts";
+import { knownColumns, type EnqueueOutcome, type KnownJob } from "./outcome.ts";
 import type { Draft } from "./insert-jobs.ts";
 
 export type KeyName = { tenant: string; key: string };
 export type UniqueName = { tenant: string; queue: string; key: string };
 
-/** What an idempotency key stands for. `job` is in the form the driver of `execute` returns, and null if it was deleted as it succeeded. */
-export type KeyedJob = KeyName & { request_hash: string; job_id: string; job: KnownJob | null };
+/** What an idempotency key stands for. `job` is in the form the driver of `execute` returns. */
+export type KeyedJob = KeyName & { request_hash: string; job: KnownJob };
 /**
  * Which job has a unique key. Its `version` is that of its row. `window_over` is null when the job holds the key until it
  * is final.
@@ -47,20 +47,18 @@ export async function findKeyHolders(
       spent,
       window_over,
       version,
-      job_id,
       replicated: _replicated,
       ...job
     } = row;
     const name = { tenant: of_tenant, key: of_key };
     if (of_queue !== null) found.held.push({ ...name, queue: of_queue, version, window_over, job });
     else if (spent) found.spent.push(name);
-    else found.keyed.push({ ...name, request_hash: request_hash ?? "", job_id, job: job.id === null ? null : job });
+    else found.keyed.push({ ...name, request_hash: request_hash ?? "", job });
   }
   return found;
 }
 
 type Row = KnownJob & {
-  job_id: string;
   of_tenant: string;
   of_queue: string | null;
   of_key: string;
@@ -76,14 +74,14 @@ const text = composed(
   ["key_tenants", "keys", "unique_tenants", "unique_queues", "unique_keys"],
   `
   SELECT keys.tenant AS of_tenant, NULL AS of_queue, keys.key AS of_key, encode(keys.request_hash, 'hex') AS request_hash,
-         (keys.expires_at <= now() OR (jobs.id IS NULL AND outlives_job IS NULL)) AS spent, NULL::boolean AS window_over, NULL AS version,
-         keys.job_id, ${replicated}, ${knownColumns}
+         (keys.expires_at <= now() OR jobs.id IS NULL) AS spent, NULL::boolean AS window_over, NULL AS version,
+         ${replicated}, ${knownColumns}
   FROM (SELECT DISTINCT * FROM unnest(${hidden("$1::text[]")}, ${hidden("$2::text[]")}) AS wanted(tenant, key)) AS wanted
   CROSS JOIN LATERAL (
     SELECT * FROM atlasqueue.idempotency_keys AS one WHERE one.tenant = wanted.tenant AND one.key = wanted.key OFFSET 0) AS keys
   LEFT JOIN atlasqueue.jobs ON jobs.id = keys.job_id
   UNION ALL
-  SELECT jobs.tenant, jobs.queue, jobs.unique_key, NULL, false, jobs.unique_until <= now(), jobs.version, NULL, ${replicated}, ${knownColumns}
+  SELECT jobs.tenant, jobs.queue, jobs.unique_key, NULL, false, jobs.unique_until <= now(), jobs.version, ${replicated}, ${knownColumns}
   FROM (SELECT DISTINCT * FROM unnest(${hidden("$3::text[]")}, ${hidden("$4::text[]")}, ${hidden("$5::text[]")}) AS wanted(tenant, queue, key)) AS wanted
   CROSS JOIN LATERAL (
     SELECT *, xmin::text AS version FROM atlasqueue.jobs AS one
@@ -104,6 +102,35 @@ export const hasKey = (one: Draft): one is Draft & { key: string } => one.key !=
 /** What is the same for those with the same key. */
 export const keyName = ({ tenant, key }: { tenant: string; key: string | null }): string => `${tenant} ${key}`;
 
+/** What drafts with known keys get: the key's job, or a mismatch. */
+export function settleConflicts(
+  drafts: readonly Draft[],
+  found: readonly KeyedJob[],
+  outcomes: Map<Draft, EnqueueOutcome>,
+): void {
+  if (found.length === 0) return;
+  const byKey = new Map(found.map((row) => [keyName(row), row]));
+  for (const one of drafts) {
+    const row = one.key === null ? undefined : byKey.get(keyName(one));
+    if (row) outcomes.set(one, answerOf(row.request_hash === one.hash, row.job));
+  }
+}
+
+/** Gives drafts that share a key with an earlier draft of the call its job. If that was refused, the key is free. */
+export function resolveDuplicates(drafts: readonly Draft[], outcomes: Map<Draft, EnqueueOutcome>): void {
+  const firsts = new Map<string, Draft>();
+  for (const one of drafts) {
+    if (one.key === null) continue;
+    const key = keyName(one);
+    const first = firsts.get(key) ?? one;
+    const outcome = outcomes.get(first);
+    if (outcome?.kind === "conflict") firsts.delete(key);
+    else firsts.set(key, first);
+    if (first !== one && !outcomes.has(one) && outcome && "job" in outcome)
+      outcomes.set(one, answerOf(first.hash === one.hash, outcome.job));
+  }
+}
+
 /** Drafts that share a key with an earlier one in the same call but ask for something else. */
 export function mismatchedDuplicates(drafts: readonly Draft[]): Draft[] {
   const hashes = new Map<string, string>();
@@ -114,6 +141,9 @@ export function mismatchedDuplicates(drafts: readonly Draft[]): Draft[] {
     return hashes.get(key) !== one.hash;
   });
 }
+
+const answerOf = (same: boolean, job: KnownJob): EnqueueOutcome =>
+  same ? { kind: "replayed", job } : { kind: "mismatch" };
 
 /**
  * Remove idempotency keys that have expired or whose job is gone, so that they can be used again. Waits for no one: a
@@ -132,6 +162,6 @@ const forgetText = composed(
   DELETE FROM atlasqueue.idempotency_keys WHERE (tenant, key) IN (
     SELECT keys.tenant, keys.key FROM unnest($1::text[], $2::text[]) AS spent(tenant, key)
     JOIN atlasqueue.idempotency_keys AS keys USING (tenant, key)
-    WHERE keys.expires_at <= now() OR outlives_job IS NULL AND NOT EXISTS (SELECT FROM atlasqueue.jobs WHERE jobs.id = keys.job_id)
+    WHERE keys.expires_at <= now() OR NOT EXISTS (SELECT FROM atlasqueue.jobs WHERE jobs.id = keys.job_id)
     FOR UPDATE OF keys SKIP LOCKED)`,
 );

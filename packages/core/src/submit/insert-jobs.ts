@@ -1,5 +1,5 @@
 import { composed } from "../database/composed.ts";
-import type { SetDefaults, SubmitJob, TraceContext } from "@atlasqueue/contract";
+import type { JobDefaults, SubmitJob, TraceContext } from "@atlasqueue/contract";
 import { hidden, jsonArray, numberArray, textArray, uuidArray } from "../database/literals.ts";
 import type { Execute, Statement } from "../database/statement.ts";
 import { countChanges } from "../counts/changes.ts";
@@ -96,8 +96,6 @@ export const queueDefaults = `queue_defaults AS MATERIALIZED (
 /** A join to the rows of `input`. */
 export const withDefaults = `LEFT JOIN queue_defaults ON of_tenant = ${value("tenant", "$2::text[]")} AND of_queue = ${value("queue", "$3::text[]")}`;
 
-const keepSucceeded = "(defaults ->> 'keep_succeeded')::boolean AS keep_succeeded";
-
 /** What a row of `input` asks for, or else its queue's default, or else the system's. */
 export const termValues = `
          coalesce(max_attempts, (defaults ->> 'max_attempts')::smallint, 5) AS max_attempts,
@@ -105,15 +103,13 @@ export const termValues = `
          coalesce(terms -> 'backoff', defaults -> 'backoff') AS backoff,
          coalesce(terms ->> 'retention_seconds', defaults ->> 'retention_seconds')::integer AS retention_seconds,
          coalesce(terms ->> 'result_ttl_seconds', defaults ->> 'result_ttl_seconds')::integer AS result_ttl_seconds,
-         ${keepSucceeded}, (terms ->> 'tags')::text[] AS tags, now() + make_interval(secs => (terms ->> 'expires_in')::float8) AS expires_at`;
-/** The columns of these that `terms` or the queue alone has. */
-export const termColumns = "backoff, retention_seconds, result_ttl_seconds, keep_succeeded, tags, expires_at";
-/** Whether a job's idempotency key outlives it. */
-export const outlivesJob = (keep_succeeded: string) => `CASE WHEN NOT ${keep_succeeded} THEN true END`;
+         (terms ->> 'tags')::text[] AS tags, now() + make_interval(secs => (terms ->> 'expires_in')::float8) AS expires_at`;
+/** The columns of these that `terms` has. */
+export const termColumns = "backoff, retention_seconds, result_ttl_seconds, tags, expires_at";
 
 /** A column of the answer: the defaults that were applied. */
 export const foundDefaults = "(SELECT json_agg(queue_defaults) FROM queue_defaults) AS defaults";
-export type FoundDefaults = readonly { of_tenant: string; of_queue: string; defaults: SetDefaults }[];
+export type FoundDefaults = readonly { of_tenant: string; of_queue: string; defaults: JobDefaults }[];
 
 /**
  * $1 … $14, and the keys if they are wanted: a column each. Arrays may be shorter than that of the ids, see `inputParams`. A
@@ -192,12 +188,12 @@ export const stateValues = (waits: string) => `
 // must stay a separate statement, as this one's snapshot is older than the row.
 const build = (grouped: boolean) => `
   WITH ${queueDefaults}, keyed AS MATERIALIZED (
-    SELECT id, ${each("tenant", "$2::text[]")}, key, hash, ${keepSucceeded}
-    FROM unnest($1::uuid[], $2::text[], $3::text[], $15::text[], $16::text[]) AS keyed(id, tenant, queue, key, hash) ${withDefaults}
+    SELECT id, ${each("tenant", "$2::text[]")}, key, hash
+    FROM unnest($1::uuid[], $2::text[], $15::text[], $16::text[]) AS keyed(id, tenant, key, hash)
     WHERE key IS NOT NULL AND ${lockTimeout}
   ), new_keys AS (
-    INSERT INTO atlasqueue.idempotency_keys (tenant, key, request_hash, job_id, expires_at, outlives_job)
-    SELECT tenant, key, decode(hash, 'hex'), id, ${expiry}, ${outlivesJob("keep_succeeded")} FROM keyed ORDER BY tenant COLLATE "C", key COLLATE "C"
+    INSERT INTO atlasqueue.idempotency_keys (tenant, key, request_hash, job_id, expires_at)
+    SELECT tenant, key, decode(hash, 'hex'), id, ${expiry} FROM keyed ORDER BY tenant COLLATE "C", key COLLATE "C"
     ON CONFLICT DO NOTHING
     RETURNING job_id
   ), taken AS MATERIALIZED (

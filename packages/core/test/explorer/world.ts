@@ -29,7 +29,6 @@ export const anybody: Actor = { kind: "anybody", token_id: null, name: null };
 export const statesOf: Readonly<Record<string, { id: (world: World) => string; about: string }>> = {
   queued: { id: ({ plain }) => String(plain[2]), about: "queued" },
   running: { id: ({ held }) => held, about: "running" },
-  leaving: { id: ({ unkept }) => unkept, about: "leaving" },
   lost: { id: ({ expired }) => expired, about: "lost" },
   scheduled: { id: ({ scheduled }) => scheduled, about: "scheduled" },
   due: { id: ({ due }) => due, about: "due" },
@@ -104,8 +103,6 @@ async function makeWorld(database: Database) {
   await die(...dead_letters);
   const plain = await add({}, {}, {});
   const [held, expired, dead] = await add({}, {}, { max_attempts: 1 });
-  const [unkept] = await add({});
-  await database.sql`UPDATE atlasqueue.jobs SET keep_succeeded = false WHERE id = ${String(unkept)}`;
   const group = await add({ group: "g" }, { group: "g" }, { group: "g" });
   const limited = await add({ queue: "limited" }, { queue: "limited" }, { queue: "limited" }, { queue: "limited" });
   const unique = { key: "held", on_conflict: "return" } as const;
@@ -114,7 +111,6 @@ async function makeWorld(database: Database) {
   const flow = await makeFlow(deps, tenant, die, finish);
   const leases = await claim(deps, [held, group[0], limited[0], flow.runs, keyed[0]].map(String), claimer);
   const lost = await claim(deps, [String(expired)], claimer);
-  const leaving = await claim(deps, [String(unkept)], claimer);
   await die(String(dead));
   const [parked] = await claim(deps, await add({}), claimer);
   if (parked) await park(deps, parked, "go", 3_600);
@@ -181,9 +177,6 @@ async function makeWorld(database: Database) {
     limited,
     /** Of one plain job, of the first of the group, of one of the limited queue, of a parent, and of the first of the keyed group. */
     leases,
-    /** Of a job that is deleted as it succeeds. */
-    leaving,
-    unkept: String(unkept),
     /** What the moves leased. */
     taken: [] as Lease[],
   };

@@ -29,7 +29,6 @@ export const seams: Readonly<Record<string, string>> = {
   "lease/forget-ended-claims": "the rows of claims that remote workers settled are removed",
   "settle/settle":
     "a job succeeds, fails or dies: before_commit is before the ack, after_commit is before a dead letter is listed",
-  "settle/delete-succeeded": "a job of a queue that keeps none succeeds",
   "settle/complete-and-lease-next": "a job of a group succeeds, and the next is leased",
   "groups/advance": "a job of a group has ended, and the next may go",
   "flows/close-edges": "rows of the outbox about parents that ended are acted on",

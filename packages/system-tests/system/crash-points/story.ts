@@ -1,7 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import {
   createSchedule as scheduleSchema,
-  queueDefaults,
   submitBatch,
   submitJob,
   type JobStatus,
@@ -21,7 +20,6 @@ import {
   replayAll,
   retry,
   sendSignal,
-  setDefaults,
   settleRemote,
   underOneKey,
   type JobRow,
@@ -57,7 +55,7 @@ const lines: readonly Readonly<Record<string, Wish>>[] = [
   { edited: wish(doomed), retried: wish({ type: "mended.alone", max_attempts: 1 }) },
   { acked: wish({ ...ok, queue: "remote" }), nacked: wish({ type: "flaky", queue: "remote" }, "succeeded", 2) },
   { lost: wish({ ...ok, queue: "attic" }, "succeeded", 2), unanswered: wish({ ...ok, queue: "attic" }) },
-  { given: wish({ ...ok, queue: "attic" }), unkept: wish({ ...ok, queue: "unkept" }, "gone") },
+  { given: wish({ ...ok, queue: "attic" }) },
 ];
 export const wishes: Readonly<Record<string, Wish>> = Object.assign({}, ...lines) as Record<string, Wish>;
 
@@ -212,7 +210,6 @@ export async function tellStory(world: World, told: Told): Promise<void> {
         if (outcome.kind === "cancelled") await followUps.cancelled([outcome.job], outcome.ready);
       })(),
       (async () => {
-        await until("the deletion on success", async () => !(await find("unkept")));
         await whenIs("deleted", "succeeded");
         await insist(() => deleteFinished(deps, tenant, [id("deleted")]));
       })(),
@@ -262,7 +259,6 @@ export async function tellStory(world: World, told: Told): Promise<void> {
     await followUps.retried({ ready: job.status === "queued" ? [job] : [], were_dead: was_dead ? [job.id] : [] });
   };
 
-  await insist(() => setDefaults(deps, { tenant, queue: "unkept" }, queueDefaults.parse({ keep_succeeded: false })));
   const limits = await insist(() => setLimits(deps, { tenant, queue: "narrow" }, one_at_once));
   followUps.limitsChanged({ tenant, queue: "narrow" }, limits);
   await Promise.all([...lines.map(submitLine), submitFlow(), arrive()]);

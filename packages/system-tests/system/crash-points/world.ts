@@ -40,7 +40,7 @@ export function openWorld(place: Place, { lease_seconds, long_ms, reach }: Pace 
     { ...deps, logger },
     {
       handlers: storyHandlers(sql),
-      queues: ["default", "narrow", "unkept"],
+      queues: ["default", "narrow"],
       workerId: worker_id,
       leaseSeconds: lease_seconds,
       pollTimeoutSeconds: 1,

@@ -4,8 +4,7 @@ import { count, span } from "../../lib/format.ts";
 
 /** What jobs of the queue have where they name nothing of their own. */
 export function Defaults({ queue }: { queue: Queue }) {
-  const { max_attempts, backoff, timeout_seconds, retention_seconds, result_ttl_seconds, keep_succeeded } =
-    queue.defaults;
+  const { max_attempts, backoff, timeout_seconds, retention_seconds, result_ttl_seconds } = queue.defaults;
   const system = <span className="quiet">system default</span>;
   const time = (seconds: number | null) => (seconds === null ? system : span(seconds * 1_000));
   return (
@@ -17,7 +16,6 @@ export function Defaults({ queue }: { queue: Queue }) {
           ["Timeout", time(timeout_seconds)],
           ["Kept after the end", time(retention_seconds)],
           ["Result kept", time(result_ttl_seconds)],
-          ["Succeeded jobs", keep_succeeded === false ? "deleted at once" : "kept"],
         ]}
       />
     </Card>

@@ -1,4 +1,3 @@
-import { queues } from "../../load/kinds.ts";
 import type { Story } from "../facts.ts";
 import type { Invariant } from "../invariant.ts";
 import { forgotten, mayBeForgotten } from "../trouble.ts";
@@ -16,12 +15,9 @@ export const oneIdPerKey: Invariant = {
     const { submits, stories, final } = facts;
     /** Acknowledged, and lost again: its key is free for another. */
     const lost = ({ job, at_ms }: Told) => !stories.get(job)?.moves.length && mayBeForgotten(facts, at_ms);
-    /** When it was purged or deleted: then its key is free, but not that of a job that was deleted as it succeeded. */
+    /** When it was purged or deleted: then its key is free. */
     const removedAt = (job: string) =>
-      stories
-        .get(job)
-        ?.moves.find(({ was, status, queue }) => was && !status && !(was === "succeeded" && queue === queues.unkept))
-        ?.at_ms ?? Infinity;
+      stories.get(job)?.moves.find(({ was, status }) => was !== null && status === null)?.at_ms ?? Infinity;
     const told = new Map<string, Told>();
     const keyOf = new Map<string, string>();
     for (const { jobs, answers, via, to_ms: at_ms } of submits)

@@ -22,7 +22,7 @@ const single = (
 
 const plain = single("plain", 30, ({ random }, lease_ms) => ({
   kind: "plain",
-  queue: random() < 0.3 ? queues.unkept : queues.plain,
+  queue: queues.plain,
   task: lasting(random, lease_ms),
   options: { priority: between(random, -5, 5) },
 }));

@@ -34,14 +34,8 @@ async function prepareTenant(world: World, tenant: string): Promise<void> {
     ...queueNames.map((queue) => setPaused(world, tenant, queue, false)),
     setLimits(world, tenant, queues.limited, concurrencyLimits(random)),
     setLimits(world, tenant, queues.rated, rateLimits(random)),
-    insist(world.over, (tries) => setUnkept(world, tenant, tries)),
     ...(["one", "all"] as const).map((catch_up) => putSchedule(world, tenant, catch_up)),
   ]);
-}
-
-async function setUnkept(world: World, tenant: string, tries: number): Promise<void> {
-  const apis = world.apisOf(tenant);
-  await apis[tries % apis.length]?.client.setDefaults(queues.unkept, { keep_succeeded: false });
 }
 
 /** Two a minute for each tenant: one makes up for every slot that it missed, one for the latest. */

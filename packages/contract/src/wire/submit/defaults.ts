@@ -24,7 +24,6 @@ export const queueDefaults = describeFields(
     timeout_seconds: orNull(timeout_seconds),
     retention_seconds: orNull(retention_seconds),
     result_ttl_seconds: orNull(result_ttl_seconds),
-    keep_succeeded: z.boolean().nullable().default(null),
   }),
   {
     max_attempts: "How many times a job may run before it becomes a dead letter. Null is 5.",
@@ -32,11 +31,7 @@ export const queueDefaults = describeFields(
     timeout_seconds: "When an attempt is aborted. Null is the handler's own timeout.",
     retention_seconds: "How long a job is kept after it has finished. Null is the server's setting.",
     result_ttl_seconds: "How long a job's result is kept after it has succeeded. Null is the server's setting.",
-    keep_succeeded:
-      "False deletes a job as it succeeds, with its result, unless a flow or a unique key still needs it. Null is true.",
   },
 );
 export type QueueDefaultsInput = z.input<typeof queueDefaults>;
 export type QueueDefaults = z.output<typeof queueDefaults>;
-/** Those that are not null. */
-export type SetDefaults = JobDefaults & { keep_succeeded?: boolean };

@@ -95,8 +95,6 @@ export const jobs = atlasqueue.table(
     tracestate: text(),
     /** The flow it was submitted in, if any. */
     flow_id: uuid(),
-    /** False: it is deleted as it succeeds, as its queue's default was when it was submitted. Null is true. */
-    keep_succeeded: boolean(),
     payload: json<JsonObject>().notNull(),
   },
   (job) => [
@@ -151,7 +149,7 @@ export type JobRow = typeof jobs.$inferSelect;
 /**
  * Which jobs may be running: one row per claim, however many jobs it took, so that tracking them costs next to nothing.
  * `locked_until` on the job says whether it still is. A worker with a database connection deletes the row when all of them
- * are settled; otherwise the sweep looks at them at `check_at`. Once none runs any more, the row has `ended` and stays for
+ * are settled; otherwise the sweep looks at them at `check_at`. Once none runs any more, the row has no jobs and stays for
  * another minute, as a token leases once.
  */
 export const claims = atlasqueue.table(
@@ -163,8 +161,6 @@ export const claims = atlasqueue.table(
     worker_id: text().notNull(),
     check_at: time().notNull(),
     job_ids: uuid().array().notNull(),
-    /** None of its jobs runs any more: those left in `job_ids` were deleted as they succeeded. Null is false. */
-    ended: boolean(),
   },
   // The token first: a worker with a database connection looks its claims up by it alone.
   (batch) => [
@@ -185,14 +181,12 @@ export const idempotencyKeys = atlasqueue.table(
     expires_at: time().notNull(),
     /** True when it names a job that already existed; null, which costs nothing, when the job was made with it. */
     is_alias: boolean(),
-    /** True when it stays as its job is deleted on success; null when it is free again without its job. */
-    outlives_job: boolean(),
   },
   (row) => [
     primaryKey({ columns: [row.tenant, row.key] }),
-    index("idempotency_keys_of_job")
+    index("idempotency_keys_is_alias")
       .on(row.job_id)
-      .where(sql`is_alias OR outlives_job`),
+      .where(sql`is_alias`),
     // Keys of one INSERT expire together, so the index holds one entry for many and costs next to nothing.
     index("idempotency_keys_expiry").on(row.expires_at),
   ],

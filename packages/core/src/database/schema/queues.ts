@@ -1,4 +1,4 @@
-import type { QueueLimits, SetDefaults } from "@atlasqueue/contract";
+import type { JobDefaults, QueueLimits } from "@atlasqueue/contract";
 import { bigint, doublePrecision, index, integer, json, primaryKey, text, atlasqueue, time } from "../drizzle.ts";
 
 /** What people decided about a queue. Queues without such decisions have no row. */
@@ -23,7 +23,7 @@ export const queues = atlasqueue.table(
     /** With `fair_by`: when a job without a group started last. */
     ungrouped_started_at: time(),
     /** What its jobs have where they name none of their own, without nulls; null when there is nothing. */
-    defaults: json<SetDefaults>(),
+    defaults: json<JobDefaults>(),
   },
   (row) => [primaryKey({ columns: [row.tenant, row.queue] })],
 );

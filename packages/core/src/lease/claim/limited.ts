@@ -8,7 +8,7 @@ import type { Claimer, Lease } from "../lease.ts";
 import { lockTimeout } from "../../database/clauses.ts";
 import { claimLimitedText, note, noted } from "./limited-choice.ts";
 import { addTo, reportTaken, underToken } from "./statement.ts";
-import { readSeldom, typesIn, type LeaseRow } from "../take-leases.ts";
+import { readTrace, typesIn, type LeaseRow } from "../take-leases.ts";
 
 /**
  * queued → running in queues with limits or turns, as far as there is room: the oldest, or those of the groups that started
@@ -68,7 +68,7 @@ async function claimUnderLock(
     for (const { queue, room, retry_in_ms } of rooms as (QueueRoom & { queue: string })[])
       if (room === 0 && retry_in_ms !== null) claimer.throttled?.({ tenant, queue }, Math.max(0, retry_in_ms));
     return (leases as LeaseRow[]).map((lease) => {
-      readSeldom(lease);
+      readTrace(lease);
       return Object.assign(lease, { tenant, lease_token, worker_id, limited: true });
     });
   });

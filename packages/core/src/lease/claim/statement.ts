@@ -11,7 +11,7 @@ import {
   isNotExpired,
   leaseTerms,
   ofTypes,
-  readSeldom,
+  readTrace,
   syncedForGroups,
   takeLeases,
   typesIn,
@@ -31,7 +31,7 @@ export async function claimWith(deps: Deps, claimer: Claimer, which: readonly st
     const params = [...terms, queues, last];
     const leases = [...(await executeOn(deps.database)<LeaseRow>({ text, params }))];
     for (const lease of leases) {
-      readSeldom(lease);
+      readTrace(lease);
       lease.tenant = tenant;
       lease.lease_token = lease_token;
       lease.worker_id = worker_id;

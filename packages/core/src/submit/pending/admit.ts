@@ -3,12 +3,18 @@ import { composed } from "../../database/composed.ts";
 import { uuidArray } from "../../database/literals.ts";
 import type { Execute } from "../../database/statement.ts";
 import type { Deps } from "../../deps.ts";
-import { forgetSpentKeys, findKeyHolders, type UniqueName, hasKey, keyName } from "../find-key-holders.ts";
+import {
+  forgetSpentKeys,
+  findKeyHolders,
+  type UniqueName,
+  hasKey,
+  keyName,
+  settleConflicts,
+} from "../find-key-holders.ts";
 import type { Handled, OutboxRow } from "../../outbox/drain-page.ts";
 import { groupIsFree, sameGroup } from "../../groups/join.ts";
 import { applySubmissions, type AppliedSubmissions, type Step } from "../apply-submissions.ts";
 import type { Draft } from "../insert-jobs.ts";
-import { settleConflicts } from "../drafts.ts";
 import { reportEnqueued, type EnqueueOutcome, knownColumns, type KnownJob } from "../outcome.ts";
 import { holderAfter, joined, stepsOf } from "../unique/enqueue.ts";
 import { planUnique, type Plan } from "../unique/plan.ts";

@@ -6,9 +6,9 @@ import type { Execute } from "../../database/statement.ts";
 import { countChanges } from "../../counts/changes.ts";
 import { groupLane } from "../../groups/join.ts";
 import { KeysContendedError } from "../../database/errors.ts";
-import { draft, newRow, settleConflicts } from "../drafts.ts";
+import { draft, newRow } from "../drafts.ts";
 import { isRelated, store, type EnqueueOptions } from "../enqueue.ts";
-import { findKeyHolders, hasKey } from "../find-key-holders.ts";
+import { findKeyHolders, hasKey, settleConflicts } from "../find-key-holders.ts";
 import type { EnqueueOutcome, Submission } from "../outcome.ts";
 import {
   askedColumns,

@@ -93,13 +93,6 @@ export const leaseMoves: Moves = {
     park: ({ leases: [lease] }, deps) => park(deps, lease as Lease, "go", 3_600).catch(mayBeLate),
     spawn: spawn(({ leases: [lease] }) => lease as Lease, false),
   }),
-  ...ofOne("leaving", {
-    "complete and delete": ({ leaving }, deps) =>
-      complete(
-        deps,
-        leaving.map((lease) => ({ lease, result: 1 })),
-      ),
-  }),
   ...ofOne("group", {
     "park in a group": ({ leases: [, lease] }, deps) => park(deps, lease as Lease, "go", 3_600).catch(mayBeLate),
     "spawn in a group": spawn(({ leases: [, lease] }) => lease as Lease, false),

@@ -62,7 +62,6 @@ class AsyncQueues:
         timeout: Seconds | None = None,
         retention: Seconds | None = None,
         result_ttl: Seconds | None = None,
-        keep_succeeded: bool | None = None,
     ) -> Queue:
         """Replaces all defaults of new jobs that name no value of their own. None is the system's. Safe to repeat."""
         body = {
@@ -71,7 +70,6 @@ class AsyncQueues:
             "timeout_seconds": seconds_of(timeout),
             "retention_seconds": seconds_of(retention),
             "result_ttl_seconds": seconds_of(result_ttl),
-            "keep_succeeded": keep_succeeded,
         }
         return read(Queue, await self._sender.ask("PUT", "queues", queue, "defaults", body=body))
 
