@@ -39,7 +39,9 @@ export const events = route(
   },
   ({ deps, tenant, query }) => {
     let stop = () => {};
-    let looking: NodeJS.Timeout | undefined;
+    // A tenant that has moved is quiet here. Its next stream is its new cell's.
+    const look = async () => (await deps.cellOf?.(tenant))?.liveEvents === deps.liveEvents || stream.end();
+    const looking = deps.cellOf && setInterval(() => void look().catch(() => {}), 2_000).unref();
     const stream = createEventStream(() => (clearInterval(looking), stop()));
     const tell = (event: LiveEventText): void => {
       stream.send(event);
@@ -51,9 +53,6 @@ export const events = route(
       stream.end();
       throw error;
     }
-    // A tenant that has moved is quiet here. Its next stream is its new cell's.
-    const look = async () => (await deps.cellOf?.(tenant))?.liveEvents === deps.liveEvents || stream.end();
-    if (deps.cellOf) looking = setInterval(() => void look().catch(() => {}), 2_000).unref();
     const end = (refusal: unknown) =>
       refusal === undefined ? stream.end() : tell({ event: "end", data: '{"reason":"token_ended"}' });
     return { body: stream.body, content_type: "text/event-stream", end };

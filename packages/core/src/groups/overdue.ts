@@ -19,8 +19,8 @@ const pages_max = 50;
  * @example
  * await advanceAllOverdue(deps);
  */
-export async function advanceAllOverdue(deps: Deps & { signal: Signal }): Promise<void> {
-  for (let page = 0; page < pages_max; page += 1) {
+export async function advanceAllOverdue(deps: Deps & { signal: Signal }, pages = pages_max): Promise<void> {
+  for (let page = 0; page < pages; page += 1) {
     const { groups, ready } = await advanceOverdue(deps, page_groups);
     await announce(deps, ready);
     if (groups === 0) return;

@@ -96,8 +96,12 @@ export function createLeaseReleaser(deps: Deps & { signal: Signal }): LeaseRelea
   const pass = async (): Promise<void> => {
     while (size() > 0 && !stopped.signal.aborted) {
       const before = new Set<Held | Unanswered>([...held, ...unanswered]);
+      const left = [...unanswered];
       // One that waits for a claim still on its way must not hold up the others.
-      await Promise.all([releaseTogether(false), releaseTogether(true), ...[...unanswered].map(takeOneBack)]);
+      const lane = async () => {
+        for (let one = left.shift(); one && !stopped.signal.aborted; one = left.shift()) await takeOneBack(one);
+      };
+      await Promise.all([releaseTogether(false), releaseTogether(true), lane(), lane(), lane()]);
       // Rest before what is repeated, not before what has come meanwhile.
       if ([...held, ...unanswered].some((one) => before.has(one)))
         await pause(retry_ms * (0.5 + Math.random()), stopped.signal);

@@ -34,7 +34,8 @@ export function outboxHandlers(deps: HandlerDeps): Handlers {
     admit: { version: 1, handle: (execute, rows, is_alone) => admit(deps, execute, { rows, is_alone }, deps.admitted) },
     groups_widened: {
       version: 1,
-      handle: (execute, rows) => widenGroups(execute, rows, () => advanceAllOverdue(deps)),
+      // A page at once, as rows of other kinds wait for it. The sweep goes on with the rest, and with what fails here.
+      handle: (execute, rows) => widenGroups(execute, rows, () => advanceAllOverdue(deps, 1).catch(() => {})),
     },
     submitted: {
       version: 1,
