@@ -8,7 +8,7 @@ const system = forFile(startSystem);
 /** Each on a connection of its own, all at once. */
 const calls = 200;
 
-test.each(["1", "2"])("an API of %s processes that is told to stop answers all callers", async (processes) => {
+test.each(["1", "2"])("an API of %s processes answers all callers before it stops", async (processes) => {
   const api = await system.startApi({ API_PROCESSES: processes });
   const outcomes = Array.from({ length: calls }, (_, at) =>
     fetch(`${api.url}/v1/jobs?limit=5&queue=q${at}`, { headers: { connection: "close" } }).then(

@@ -59,7 +59,7 @@ test("jobs run although a list's name is taken; the dead are listed once it is f
   await eventually(async () => expect(await listed()).toEqual(new Set([before])));
   for (const key of [keys.deadLetters, keys.jobs]) {
     await redis.del(key);
-    await redis.set(key, "somebody's");
+    await redis.set(key, "a string");
   }
   const [after] = await add({ type: "bad", max_attempts: 1 });
   await becomes(after, { status: "dead" });

@@ -42,7 +42,7 @@ async function holding(changes: Changes, onOther = (_text: string) => {}) {
 
 const few = () => createGate({ requests_max: 4, kept: 2 });
 
-test("while submissions fill the gate, a heartbeat is told that the database is away", { tags: ["slow"] }, async () => {
+test("while submissions fill the gate, a heartbeat gets 503 if PostgreSQL is down", { tags: ["slow"] }, async () => {
   const { api, id, lease_token, fill } = await holding({}, (text) => {
     if (text.includes("beaten")) throw brokenConnection();
   });

@@ -18,9 +18,9 @@ export const quoted = {
 };
 
 /**
- * What is wrong with the figures that pages quote, one line each: a page names a commit that its results are not of, or
- * none at all. Results name theirs with the word "commit"; those of earlier runs are told without it. `read` returns the text
- * of a file.
+ * Pages whose figures may be stale, one line each: the page names no commit, or one that the page of results doesn't have
+ * after the word "commit". A page of results leaves out that word where it mentions an earlier run. `read` returns the
+ * text of a file.
  *
  * @example
  * for (const line of staleQuotes((file) => readFileSync(join(root, file), "utf8"))) console.error(line);

@@ -118,8 +118,8 @@ const act_seconds_max = 60;
 const tries_max = 3;
 
 /**
- * Store what is about to be done, unless an act of the tenant has its key already. Of many at once one is begun. An act
- * that was left unfinished loses its key to the same request: whether it was done nobody knows, so it is done again.
+ * Store an act before it is done, unless another act of the tenant has its key. Of several at once, one is stored. The key
+ * of an act whose process died goes to the next request that is the same: the act may not have been done, so it is done again.
  *
  * @example
  * const outcome = await beginOnce(deps, { id: newId(), …, idempotency_key: "pause mails", fingerprint });

@@ -57,9 +57,7 @@ export async function noteTokenUse(deps: Pick<Deps, "database">, uses: readonly 
   await executeOn(deps.database)({ text: note, params });
 }
 
-/**
- * A token that somebody has locked, to rotate or revoke it, is left out: its next use is noted.
- */
+/** Skips a token that another transaction has locked, to rotate or revoke it. Its next use is stored again. */
 const note = composed(
   "tokens/note-use",
   ["tenants", "ids", "ms_ago"],

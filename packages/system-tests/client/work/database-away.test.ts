@@ -160,7 +160,7 @@ test("if the API falls silent then, the handler is aborted later", { tags: ["slo
     throw reset();
   };
   await eventually(() => expect(aborts).toMatchObject([{ name: "LeaseLostError" }]), { timeout_ms: 30_000 });
-  // Each rest is half of what is left of the hold at most.
+  // The worker pauses for at most half of the time left of its lease.
   expect(state.asked - asked_before).toBeGreaterThanOrEqual(4);
 });
 

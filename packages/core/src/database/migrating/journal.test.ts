@@ -49,13 +49,16 @@ test.each([
   await expect(requireSchema(open())).rejects.toThrow(line);
 });
 
-test.each(["jobs", "migrations"])("a schema with somebody else's table %s is refused, untouched", async (table) => {
-  await sql.unsafe(`CREATE SCHEMA "Odd-1"; CREATE TABLE "Odd-1".${table} (theirs int)`);
-  const line = `The schema Odd-1 has a table ${table} that AtlasQueue did not make. Name another one in DATABASE_SCHEMA.`;
-  await expect(migrateDatabase(url, { schema: "Odd-1" })).rejects.toThrow(line);
-  await expect(schemaState(open("Odd-1"))).rejects.toThrow(line);
-  expect(await sql`SELECT tablename FROM pg_tables WHERE schemaname = 'Odd-1'`).toEqual([{ tablename: table }]);
-});
+test.each(["jobs", "migrations"])(
+  "a schema with another application's table %s is refused and not changed",
+  async (table) => {
+    await sql.unsafe(`CREATE SCHEMA "Odd-1"; CREATE TABLE "Odd-1".${table} (theirs int)`);
+    const line = `The schema Odd-1 has a table ${table} that AtlasQueue did not make. Name another one in DATABASE_SCHEMA.`;
+    await expect(migrateDatabase(url, { schema: "Odd-1" })).rejects.toThrow(line);
+    await expect(schemaState(open("Odd-1"))).rejects.toThrow(line);
+    expect(await sql`SELECT tablename FROM pg_tables WHERE schemaname = 'Odd-1'`).toEqual([{ tablename: table }]);
+  },
+);
 
 test.each(["pg_mine", "1st", "a.b", 'a"b', "", "a".repeat(49)])("a schema named %j is refused", async (schema) => {
   await expect(migrateDatabase(url, { schema })).rejects.toThrow("schema must be a name of letters, digits, _ and -");

@@ -1,8 +1,8 @@
 import { boolean, text, atlasqueue, time, bytes } from "../drizzle.ts";
 
 /**
- * By which this database recognizes its Redis, and notices a copy of itself there (`signal/redis-owner.ts`). It belongs
- * to the database: no tenant has any.
+ * How this database recognizes its Redis, and notices a copy of itself there (`signal/redis-owner.ts`). One row for the
+ * whole database, not for each tenant.
  */
 export const redisOwner = atlasqueue.table("redis_owner", {
   /** There is one row. */
@@ -16,7 +16,7 @@ export const redisOwner = atlasqueue.table("redis_owner", {
   refused_until: time(),
 });
 
-/** Secrets shared by all processes on this database, by purpose. They belong to the database: no tenant has any. */
+/** Secrets that all processes on this database share, by purpose. They are the database's, not a tenant's. */
 export const signingKeys = atlasqueue.table("signing_keys", {
   name: text().primaryKey(),
   key: bytes().notNull(),

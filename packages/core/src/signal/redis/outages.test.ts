@@ -117,7 +117,7 @@ test("a key of another type under one of our names fails the calls for it, and n
   const signal = open(redisUrl(), keys);
   const redis = new Redis(redisUrl());
   closing.push(() => redis.disconnect());
-  await redis.set(keys.jobs, "somebody's");
+  await redis.set(keys.jobs, "a string");
   const unavailable = { name: "SignalUnavailableError", message: expect.stringContaining("WRONGTYPE") };
   await expect(signal.push([job("a")])).rejects.toMatchObject(unavailable);
   await expect(signal.take([main], 1)).rejects.toMatchObject(unavailable);
