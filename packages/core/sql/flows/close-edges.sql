@@ -2,10 +2,10 @@
 WITH asked AS MATERIALIZED (
     SELECT * FROM json_to_recordset($1::text::json) AS asked(id uuid, tenant text, after uuid)
   ), parents AS MATERIALIZED (
-    SELECT asked.*, job.status, greatest(1, 500 / (
+    SELECT asked.*, job.*, greatest(1, 500 / (
              count(*) OVER (PARTITION BY tenant) * (SELECT count(DISTINCT tenant) FROM asked))) AS share
     FROM asked
-    CROSS JOIN LATERAL (SELECT status FROM atlasqueue.jobs WHERE jobs.id = asked.id OFFSET 0) AS job
+    CROSS JOIN LATERAL (SELECT status, queue, priority FROM atlasqueue.jobs WHERE jobs.id = asked.id OFFSET 0) AS job
   ), looks AS MATERIALIZED (
     SELECT parents.id, status, edge.* FROM parents CROSS JOIN LATERAL (
       SELECT child, CASE
@@ -31,8 +31,9 @@ WITH asked AS MATERIALIZED (
   ), rechecks AS (
     INSERT INTO atlasqueue.outbox (kind, tenant, key) SELECT DISTINCT 'recheck_child', tenant, child::text FROM done
   )
-  SELECT id, skipped, CASE WHEN (SELECT true FROM atlasqueue.flow_edges WHERE parent = id AND child > reached LIMIT 1) THEN reached END AS reached
+  SELECT id, tenant, queue, priority, status = 'queued' AS is_ready, skipped, CASE WHEN (SELECT true FROM atlasqueue.flow_edges WHERE parent = id AND child > reached LIMIT 1) THEN reached END AS reached
   FROM (
-    SELECT parents.id, (array_agg(child ORDER BY child DESC))[1] AS reached,
+    SELECT parents.id, parents.tenant, queue, priority, parents.status, (array_agg(child ORDER BY child DESC))[1] AS reached,
            coalesce(bool_or(due AND (id, child) NOT IN (SELECT parent, child FROM done)), false) AS skipped
-    FROM parents LEFT JOIN (SELECT id, child, due FROM looks) AS looked USING (id) GROUP BY parents.id) AS looked;
+    FROM parents LEFT JOIN (SELECT id, child, due FROM looks) AS looked USING (id)
+    GROUP BY parents.id, parents.tenant, queue, priority, parents.status) AS looked;

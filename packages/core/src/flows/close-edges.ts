@@ -2,6 +2,7 @@ import { firstId } from "../ids.ts";
 import { composed } from "../database/composed.ts";
 import type { Execute } from "../database/statement.ts";
 import type { Handled, OutboxRow } from "../outbox/drain-page.ts";
+import type { ReadyJob } from "../signal/signal.ts";
 
 /** Edges looked at in one statement, shared among the tenants of its parents, and among each tenant's parents. */
 const edges_max = 500;
@@ -11,13 +12,20 @@ const edges_max = 500;
  *
  * A page goes through a share of a parent's edges in the order of their children. The row goes on from there (`after`) in
  * the next page. An edge that another transaction has locked is skipped: then the row starts over later (`skipped`).
+ *
+ * A parent that was started anew is ready while it is locked here, and claims of the oldest jobs pass it over: `announce`
+ * is called for it after the commit.
  */
-export async function closeEdges(execute: Execute, rows: readonly OutboxRow[]): Promise<Handled> {
+export async function closeEdges(
+  execute: Execute,
+  rows: readonly OutboxRow[],
+  announce?: (parents: readonly ReadyJob[]) => Promise<unknown>,
+): Promise<Handled> {
   // Of two rows for one parent, the one with the earlier place covers the other.
   const parents = Map.groupBy(rows, ({ key }) => key);
   const first = [...parents.values()].map((same) => same.reduce((a, b) => (placeOf(a) <= placeOf(b) ? a : b)));
   const asked = first.map((row) => ({ id: row.key, tenant: row.tenant, after: placeOf(row) }));
-  type Looked = { id: string; reached: string | null; skipped: boolean };
+  type Looked = ReadyJob & { reached: string | null; skipped: boolean; is_ready: boolean };
   const looked = await execute<Looked>({ text, params: [JSON.stringify(asked)] });
   const handled = { again: [] as OutboxRow[], later: [] as OutboxRow[] };
   for (const { id, reached, skipped: skips } of looked) {
@@ -27,7 +35,8 @@ export async function closeEdges(execute: Execute, rows: readonly OutboxRow[]): 
     if (reached) handled.again.push({ ...row, payload: { ...rest, after: reached, skipped: skips || skipped } });
     else if (skips || skipped) handled.later.push({ ...row, payload: rest });
   }
-  return handled;
+  const ready = looked.filter(({ is_ready }) => is_ready);
+  return { ...handled, committed: async () => void (await announce?.(ready)) };
 }
 
 const placeOf = ({ payload }: OutboxRow) => String(payload?.["after"] ?? firstId);
@@ -50,10 +59,10 @@ const text = composed(
   WITH asked AS MATERIALIZED (
     SELECT * FROM json_to_recordset($1::text::json) AS asked(id uuid, tenant text, after uuid)
   ), parents AS MATERIALIZED (
-    SELECT asked.*, job.status, greatest(1, ${edges_max} / (
+    SELECT asked.*, job.*, greatest(1, ${edges_max} / (
              count(*) OVER (PARTITION BY tenant) * (SELECT count(DISTINCT tenant) FROM asked))) AS share
     FROM asked
-    CROSS JOIN LATERAL (SELECT status FROM atlasqueue.jobs WHERE jobs.id = asked.id OFFSET 0) AS job
+    CROSS JOIN LATERAL (SELECT status, queue, priority FROM atlasqueue.jobs WHERE jobs.id = asked.id OFFSET 0) AS job
   ), looks AS MATERIALIZED (
     SELECT parents.id, status, edge.* FROM parents CROSS JOIN LATERAL (
       SELECT child, ${isDue("flow_edges")} AS due FROM atlasqueue.flow_edges
@@ -73,9 +82,10 @@ const text = composed(
   ), rechecks AS (
     INSERT INTO atlasqueue.outbox (kind, tenant, key) SELECT DISTINCT 'recheck_child', tenant, child::text FROM done
   )
-  SELECT id, skipped, CASE WHEN (SELECT true FROM atlasqueue.flow_edges WHERE parent = id AND child > reached LIMIT 1) THEN reached END AS reached
+  SELECT id, tenant, queue, priority, status = 'queued' AS is_ready, skipped, CASE WHEN (SELECT true FROM atlasqueue.flow_edges WHERE parent = id AND child > reached LIMIT 1) THEN reached END AS reached
   FROM (
-    SELECT parents.id, (array_agg(child ORDER BY child DESC))[1] AS reached,
+    SELECT parents.id, parents.tenant, queue, priority, parents.status, (array_agg(child ORDER BY child DESC))[1] AS reached,
            coalesce(bool_or(due AND (id, child) NOT IN (SELECT parent, child FROM done)), false) AS skipped
-    FROM parents LEFT JOIN (SELECT id, child, due FROM looks) AS looked USING (id) GROUP BY parents.id) AS looked`,
+    FROM parents LEFT JOIN (SELECT id, child, due FROM looks) AS looked USING (id)
+    GROUP BY parents.id, parents.tenant, queue, priority, parents.status) AS looked`,
 );

@@ -5,6 +5,7 @@ import { engineHarness } from "../../test/engine-harness.ts";
 import { rowsRead } from "../../test/rows-read.ts";
 import { executeOn } from "../database/statement.ts";
 import { retry } from "../jobs/retry.ts";
+import { drainPage, type Handler } from "../outbox/drain-page.ts";
 import { closeEdges as handle } from "./close-edges.ts";
 
 // Jobs for which very many wait. What these are themselves does not matter here: they have edges, and nothing else.
@@ -88,6 +89,17 @@ test("a parent that starts anew while its edges are gone through is looked at fr
   await retry(deps, "default", a);
   await advance();
   expect([await marked(), await notes()]).toEqual([0, 0]);
+});
+
+test("a parent that starts anew is announced once it is locked no more, and one that ended is not", async () => {
+  const { a, b } = await addFlow(deps, { a: {}, b: {}, c: { after: ["a", "b"], on_parent_failure: "wait" } });
+  for (const id of [a, b]) await die(id);
+  await retry(deps, "default", a);
+  const announced: unknown[] = [];
+  const announce = async (parents: readonly unknown[]) => announced.push(...parents);
+  const announcing: Handler = (execute, rows) => handle(execute, rows, announce);
+  expect((await drainPage(deps, { parent_ended: { version: 1, handle: announcing } }, 500)).rows).toBe(3);
+  expect(announced).toMatchObject([{ id: a, tenant: "default", queue: "default", priority: 0 }]);
 });
 
 test("an edge that is locked when its turn comes is closed when its row starts over", async () => {

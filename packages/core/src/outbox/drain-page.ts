@@ -56,7 +56,7 @@ const delay_seconds_max = 30;
  * as is one alone that its handler fails on. Not synced to disk, as a crash that forgets this keeps the rows.
  *
  * @example
- * const { rows } = await drainPage(deps, { parent_ended: { version: 1, handle: closeEdges } }, 500);
+ * const { rows } = await drainPage(deps, { admit: { version: 1, handle } }, 500);
  */
 export async function drainPage(
   deps: Pick<Deps, "database">,

@@ -29,7 +29,10 @@ export function outboxHandlers(deps: HandlerDeps): Handlers {
       await hint(deps.observe, "notice", () => deps.signal.notices.tell(topic, cancelled));
   };
   return {
-    parent_ended: { version: 1, handle: closeEdges },
+    parent_ended: {
+      version: 1,
+      handle: (execute, rows) => closeEdges(execute, rows, (parents) => announce(deps, parents, "front")),
+    },
     recheck_child: { version: 1, handle: (execute, rows) => releaseChildren(deps, execute, rows, released) },
     admit: { version: 1, handle: (execute, rows, is_alone) => admit(deps, execute, { rows, is_alone }, deps.admitted) },
     groups_widened: {
