@@ -8,6 +8,7 @@ import { advanceIn, readyOf, type GroupRef } from "./advance.ts";
 import type { Execute } from "../database/statement.ts";
 import type { Handled, OutboxRow } from "../outbox/drain-page.ts";
 
+/** Groups looked at in one statement. */
 const page_groups = 500;
 /** Pages in one go, leaving a sweep time for its other duties. */
 const pages_max = 50;
@@ -50,9 +51,6 @@ const take = composed(
     ORDER BY overdue_at LIMIT share FOR UPDATE SKIP LOCKED) AS page`,
 );
 
-/** Groups of a queue looked at in one statement. */
-const widened_groups_max = 1_000;
-
 /**
  * More jobs of the groups of some queues may run at once: their groups with blocked jobs are overdue from now on, and
  * `advance`, which is called after the commit, lets the jobs through. Of each tenant a page of one queue's groups is looked
@@ -68,9 +66,9 @@ export async function widenGroups(
   for (const [tenant, own] of Map.groupBy(rows, (row) => row.tenant)) {
     const [row, ...others] = own as [OutboxRow, ...OutboxRow[]];
     const { queue, after } = placeOf(row);
-    const params = [tenant, queue, after ?? "", widened_groups_max];
+    const params = [tenant, queue, after ?? "", page_groups];
     const [page] = await execute<{ last: string | null; groups: number }>({ text: mark, params });
-    if (page?.groups === widened_groups_max) again.push({ ...row, payload: { ...row.payload, after: page.last } });
+    if (page?.groups === page_groups) again.push({ ...row, payload: { ...row.payload, after: page.last } });
     // One that begins now stands for all that the same queue has by now.
     again.push(...others.filter((other) => after !== undefined || placeOf(other).queue !== queue));
   }

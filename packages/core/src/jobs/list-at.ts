@@ -5,7 +5,8 @@ import { listJobs } from "./list.ts";
 import type { PageRow } from "./page-row.ts";
 
 export type JobsFilter = { queue?: string | undefined; statuses?: readonly JobStatus[] | undefined };
-export type JobsAt = { limit: number; offset: number };
+/** `ms_max`: how long it may look for them. Default 3,000. */
+export type JobsAt = { limit: number; offset: number; ms_max?: number };
 
 /** A page ends after this: a caller without a cursor cannot go on where it stopped. */
 const look_ms_max = 3_000;
@@ -23,7 +24,7 @@ export async function listJobsAt(
   deps: Pick<Deps, "database">,
   tenant: string,
   { queue, statuses = jobStatuses }: JobsFilter,
-  { limit, offset }: JobsAt,
+  { limit, offset, ms_max = look_ms_max }: JobsAt,
 ): Promise<{ rows: PageRow[]; total: number }> {
   const counts = await countJobs(deps, tenant, { queue });
   const total = statuses.reduce((sum, status) => sum + counts[status], 0);
@@ -31,6 +32,6 @@ export async function listJobsAt(
   const jobs_max = Math.min(limit, total - offset);
   if (jobs_max <= 0) return { rows: [], total };
   const filter = { queue, statuses: statuses.filter((status) => counts[status] > 0) };
-  const { rows } = await listJobs(deps, tenant, filter, jobs_max, undefined, { skip: offset, ms_max: look_ms_max });
+  const { rows } = await listJobs(deps, tenant, filter, jobs_max, undefined, { skip: offset, ms_max });
   return { rows, total };
 }
