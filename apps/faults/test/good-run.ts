@@ -146,10 +146,11 @@ export function givesBack(run: MadeUpRun, end: "answered" | "info", meanwhile = 
   run.call("giveBack", { token: "its-token" }, end === "info" ? end : {}, { process: "remote-1", meanwhile });
 }
 
-/** It renews the lease of that job, and is answered after so long. */
-function renews(run: MadeUpRun, ms: number): void {
+/** It renews the lease of that job, and is answered, or gives up, after so long. */
+export function renews(run: MadeUpRun, ms: number, end: "answered" | "info" = "answered"): MadeUpRun {
   const late = () => void run.pass(ms);
-  run.call("renew", { job: "job-waits", token: "its-token" }, {}, { process: "remote-1", meanwhile: late });
+  const renewed = { job: "job-waits", token: "its-token" };
+  return run.call("renew", renewed, end === "info" ? end : {}, { process: "remote-1", meanwhile: late });
 }
 
 /** It is told of that job in time, and renews its lease so long after, which takes `ms`; no handler sees it. */

@@ -1,5 +1,15 @@
 import { expect, test } from "vitest";
-import { givesBack, goodRun, itsAnswer, remote, repeats, waits, waitsAndRenews, wanted } from "../../test/good-run.ts";
+import {
+  givesBack,
+  goodRun,
+  itsAnswer,
+  remote,
+  renews,
+  repeats,
+  waits,
+  waitsAndRenews,
+  wanted,
+} from "../../test/good-run.ts";
 import { madeUpRun, type MadeUpRun } from "../../test/made-up-run.ts";
 import { check } from "./check.ts";
 
@@ -11,6 +21,20 @@ const excuses: readonly [name: string, kind: string, act: (run: MadeUpRun) => un
   ["attempts-seen", "its way to PostgreSQL was shut", () => {}],
   ["attempts-seen", "the table of jobs was locked", () => {}],
   ["group-overlap", "a handler outlived its lease", () => {}],
+  [
+    "attempts-seen",
+    "its process died while it asked",
+    // The API heard of that only after the claim.
+    (run) => {
+      const asked = { worker: "remote-1-a-q", tenant: "a", to: "api-1", library: true, token: "its-token" };
+      run.submit("orphan");
+      const meanwhile = () => void run.call("lease", asked, "dies", { process: "remote-1" });
+      const end = { code: null, signal: "SIGKILL", victim: true };
+      run.call("process", { name: "remote-1", role: "remote", pid: 3 }, end, { process: "rig", meanwhile });
+      run.pass(1_200).move("job-orphan", "running", { worker: asked.worker, token: "its-token" });
+      run.pass(3_500).lose("orphan").work("orphan");
+    },
+  ],
   [
     "attempts-seen",
     "the answer was cut",
@@ -83,6 +107,18 @@ const excuses: readonly [name: string, kind: string, act: (run: MadeUpRun) => un
     "its renewal took too long",
     // The answer came late in the worker's eyes, so it renews the lease before it starts.
     (run) => waitsAndRenews(run, 1_200),
+  ],
+  [
+    "attempts-seen",
+    "its renewal took too long",
+    // Each of several renewals is given up soon.
+    (run) =>
+      waits(
+        run,
+        itsAnswer,
+        (claim) => void claim(),
+        () => renews(renews(run, 700, "info").pass(500), 200),
+      ),
   ],
   [
     "attempts-seen",

@@ -51,7 +51,7 @@ type LeaseCall = Span & {
 };
 
 /** A remote worker renewed a lease, until it was answered or gave up. */
-type Renewal = Span & { job: string; token: string };
+type Renewal = Span & { job: string; token: string; known: Known };
 
 /** A remote worker gave back what it might have been given, until it was answered or gave up. */
 type GivenBack = Span & { token: string; known: Known };

@@ -100,7 +100,12 @@ export async function gather(
       ...waited(call),
     })),
     givenBack: of("giveBack").map((call) => ({ token: call.invoke.token, known: call.known, ...waited(call) })),
-    renewals: of("renew").map((call) => ({ job: call.invoke.job, token: call.invoke.token, ...waited(call) })),
+    renewals: of("renew").map((call) => ({
+      job: call.invoke.job,
+      token: call.invoke.token,
+      known: call.known,
+      ...waited(call),
+    })),
     acts: (["cancel", "retry", "replay", "purge"] as const).flatMap(actsOf),
     faults: of("fault").map((call) => ({
       fault: call.invoke.fault,

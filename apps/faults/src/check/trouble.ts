@@ -27,6 +27,21 @@ export function wasHurt({ faults, lives }: Facts, process: string, span: Span): 
   );
 }
 
+/** Whether a remote worker's process died while it waited for this lease: an API without a processor hears of that late. */
+export const diedAsking = (
+  { leaseCalls, lives }: Facts,
+  process: string,
+  { token, from_ms }: Pick<Held, "token" | "from_ms">,
+): boolean =>
+  leaseCalls.some(
+    (call) =>
+      token !== null &&
+      call.asked_under === token &&
+      lives.some(
+        ({ name, to_ms }) => name === process && to_ms >= call.from_ms && to_ms <= Math.min(call.to_ms, from_ms),
+      ),
+  );
+
 /** Whether a server, or the way from a process to it, was in trouble then, or just before. */
 export function wasCutOff({ faults }: Facts, process: string, server: RegExp, span: Span): boolean {
   const longer = { from_ms: span.from_ms - return_ms, to_ms: span.to_ms };
@@ -107,18 +122,21 @@ export function waitedLong(
 }
 
 /**
- * Whether a remote worker that renewed this lease before it began still waited for that a third of the lease later: one that was
- * answered late in its own eyes is renewed first.
+ * Whether a remote worker that renewed this lease before it began had no answer to that a third of the lease later, however
+ * often it tried: one that was answered late in its own eyes is renewed first.
  */
-export const renewedLong = ({ renewals, settings }: Facts, lease: Held): boolean =>
-  renewals.some((one) => one.job === lease.job && isOfLate(one, lease, settings.lease_ms));
+export function renewedLong({ renewals, settings: { lease_ms } }: Facts, { job, token, from_ms }: Held): boolean {
+  const late_ms = from_ms + lease_ms / 3;
+  const its = renewals.filter((one) => one.job === job && one.token === token && one.from_ms <= late_ms);
+  return its.length > 0 && !its.some(({ known, to_ms }) => known === "ok" && to_ms <= late_ms);
+}
 
 /** Whether one that had no answer and gave the lease back still waited for the API's word on that a third of the lease later. */
 export const givenBackLong = ({ givenBack, settings }: Facts, lease: Held): boolean =>
-  givenBack.some((one) => isOfLate(one, lease, settings.lease_ms));
-
-const isOfLate = (call: Span & { token: string }, { token, from_ms }: Held, lease_ms: number): boolean =>
-  call.token === token && call.from_ms <= from_ms + lease_ms / 3 && call.to_ms > from_ms + lease_ms / 3;
+  givenBack.some(({ token, from_ms, to_ms }) => {
+    const late_ms = lease.from_ms + settings.lease_ms / 3;
+    return token === lease.token && from_ms <= late_ms && to_ms > late_ms;
+  });
 
 /**
  * Whether a remote worker gave up a request just as this lease was on its way to it: what is written to a connection that

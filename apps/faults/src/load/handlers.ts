@@ -3,11 +3,13 @@ import { openHistory } from "../history/open-history.ts";
 import { kinds } from "./kinds.ts";
 import { readLoadConfig } from "./config.ts";
 import { perform } from "./perform.ts";
+import { noteStandstills } from "./noted-standstills.ts";
 import { task } from "./task.ts";
 
 // Loaded by the worker program (WORKER_HANDLERS), and again by each of the processes that run isolated handlers.
 const config = readLoadConfig();
 const history = openHistory(config.history, config.process);
+if (process.channel === undefined) noteStandstills(history, config);
 
 /** One for each kind of job; they all do what the payload says. */
 export const handlers: readonly Handler[] = kinds.map((kind) =>

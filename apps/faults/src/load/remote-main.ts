@@ -5,7 +5,7 @@ import { readLoadConfig } from "./config.ts";
 import { queueNames } from "./kinds.ts";
 import { workByHand } from "./remote/by-hand.ts";
 import { notedCalls } from "./remote/noted-calls.ts";
-import { noteStandstills } from "./remote/noted-standstills.ts";
+import { noteStandstills } from "./noted-standstills.ts";
 import { workWithLibrary } from "./remote/with-library.ts";
 
 // Remote workers: for each tenant and queue one that the client library runs, and for each tenant one by hand.

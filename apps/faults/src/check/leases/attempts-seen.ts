@@ -3,6 +3,7 @@ import type { Invariant } from "../invariant.ts";
 import { givenBackWrongly } from "./given-back.ts";
 import { leasesOf, ranUnder, type Held } from "../leases.ts";
 import {
+  diedAsking,
   gaveUpThen,
   givenBackLong,
   hadItsAnswer,
@@ -71,10 +72,11 @@ function excuseFor(facts: Facts, lease: Held, process: string | undefined, given
     return workers.some((name) => wasHurt(facts, name, lease)) ? "some worker died or stood still" : slow;
   }
   if (wasHurt(facts, process, lease)) return "its process died or stood still";
+  if (diedAsking(facts, process, lease)) return "its process died while it asked";
   if (wasShutOff(facts, process, lease)) return "its way to PostgreSQL was shut";
   if (wereLocked(facts, lease)) return "the table of jobs was locked";
-  if (facts.lives.find(({ name }) => name === process)?.role !== "remote") return slow;
   if (stoodStill(facts, process, lease)) return "its process got no processor";
+  if (facts.lives.find(({ name }) => name === process)?.role !== "remote") return slow;
   if (!given_back) return undefined;
   const apis = new Set(facts.lives.filter(({ role }) => role === "api").map(({ name }) => name));
   const [last_ms, first_ms] = [Math.min(lease.to_ms, lease.from_ms + 10_000), lease.from_ms];

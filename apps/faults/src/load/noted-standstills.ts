@@ -1,5 +1,5 @@
-import type { History } from "../../history/open-history.ts";
-import type { LoadConfig } from "../config.ts";
+import type { History } from "../history/open-history.ts";
+import type { LoadConfig } from "./config.ts";
 
 /**
  * Writes down each time that this process stood still for a sixth of a lease: on a busy machine it may wait for a processor
