@@ -1,4 +1,11 @@
-import { queueInside, type JobStatus, type Json, type SubmitJobInput, type Tracing } from "@atlasqueue/contract";
+import {
+  queueInside,
+  type JobStatus,
+  type Json,
+  type SendSignalAnswer,
+  type SubmitJobInput,
+  type Tracing,
+} from "@atlasqueue/contract";
 import { executeIn, type CallerTransaction } from "./database/caller-transaction.ts";
 import { connectDatabase } from "./database/connect.ts";
 import { requiredAtFirstUse } from "./database/server/require-postgres.ts";
@@ -15,7 +22,7 @@ import type { RedisTls } from "./signal/redis/dial.ts";
 import { redisSignal } from "./signal/redis/signal.ts";
 import type { Signal } from "./signal/signal.ts";
 import { sendAll, sendOne } from "./tracing/send.ts";
-import { queueSignal, type SignalSent } from "./steps/signal.ts";
+import { queueSignal } from "./steps/signal.ts";
 import { ownSubmission } from "./submit/own-submission.ts";
 import { createSubmitter } from "./submit/submitter.ts";
 import {
@@ -27,6 +34,13 @@ import {
 } from "./submit/pending/submit-inside.ts";
 import type { EnqueueOutcome, Submission } from "./submit/outcome.ts";
 import { IdempotencyMismatchError, InvalidJobError, UniqueConflictError } from "./submit/refused.ts";
+
+/**
+ * What became of a signal. `sent_before`: the first of its name counts. `too_late`: the job has stopped waiting for it.
+ * `finished`, `unknown`: there is no such job that could wait. `full`: the job was sent as many as it may be. All but
+ * `sent` changed nothing.
+ */
+export type SignalSent = SendSignalAnswer["outcome"] | "finished" | "unknown" | "full";
 
 export type QueueOptions = {
   databaseUrl: string;

@@ -1,11 +1,4 @@
-import {
-  limits,
-  type JobStatus,
-  type Json,
-  stepName,
-  storableResult,
-  type SendSignalAnswer,
-} from "@atlasqueue/contract";
+import { limits, type JobStatus, type Json, stepName, storableResult } from "@atlasqueue/contract";
 import { countChanges } from "../counts/changes.ts";
 import { composed } from "../database/composed.ts";
 import type { JobRow } from "../database/schema/index.ts";
@@ -102,13 +95,6 @@ const text = composed(
   WHERE NOT EXISTS (SELECT FROM touched)`,
 );
 
-/**
- * What became of a signal. `sent_before`: the first of its name counts. `too_late`: the job has stopped waiting for it.
- * `finished`, `unknown`: there is no such job that could wait. `full`: the job was sent as many as it may be. All but
- * `sent` changed nothing.
- */
-export type SignalSent = SendSignalAnswer["outcome"] | "finished" | "unknown" | "full";
-
 /** A signal's payload as it is stored. Throws a TypeError for a name or a payload that cannot be. */
 export function ownSignal(name: string, payload: Json | undefined): Json {
   if (!stepName.safeParse(name).success) throw new TypeError(`the name of a signal must be ${stepName.description}`);
@@ -120,7 +106,7 @@ export function ownSignal(name: string, payload: Json | undefined): Json {
 
 export const queueSignal =
   (deps: Deps, followUps: { woken(job: ReadyJob): Promise<void> }, tenant: string) =>
-  async (id: string, name: string, payload?: Json): Promise<SignalSent> => {
+  async (id: string, name: string, payload?: Json): Promise<SignalOutcome["kind"]> => {
     const outcome = await sendSignal(deps, tenant, id, name, ownSignal(name, payload));
     if (outcome.kind === "sent" && outcome.woken) await followUps.woken(outcome.job);
     return outcome.kind;
