@@ -3,9 +3,10 @@ import { median } from "../run/statistics.ts";
 import { startCells, times, type System } from "./start-cells.ts";
 
 const tenants = 4;
+/** Of each tenant: a load that leaves half of two cores free. */
+const requests_per_second = 10;
 /** Of a request. */
 const batch = 10;
-const callers = 8;
 const pairs = 6;
 
 /**
@@ -34,20 +35,23 @@ export async function cpu(seconds: number, tell: (line: string) => void): Promis
   }
 }
 
-/** Submits as fast as some callers can for so many seconds, and waits until all of it has run. */
+/** Submits for so many seconds, each request at its time, and waits until all of it has run. */
 async function cpuOfJob(system: System, seconds: number): Promise<number> {
   const [before, handled, began] = [await system.cpuSeconds(), system.handled(), performance.now()];
-  let submitted = 0;
-  await Promise.all(
-    times(callers, async (at) => {
-      while (performance.now() - began < seconds * 1_000) {
-        const answer = await system.submit(at % tenants, batch);
-        if (answer.status !== 200 && answer.status !== 201) throw new Error(`${answer.status} ${await answer.text()}`);
-        await answer.arrayBuffer();
-        submitted += batch;
-      }
-    }),
-  );
+  const send = async (tenant: number) => {
+    const answer = await system.submit(tenant, batch);
+    if (answer.status !== 200 && answer.status !== 201) throw new Error(`${answer.status} ${await answer.text()}`);
+    await answer.arrayBuffer();
+  };
+  const sent: Promise<void>[] = [];
+  // One tenant after the other: requests that come at once would share a commit in one cell, and never in four.
+  const per_second = requests_per_second * tenants;
+  for (let at = 0; at < seconds * per_second; at += 1) {
+    await delay(Math.max(0, began + (at / per_second) * 1_000 - performance.now()));
+    sent.push(send(at % tenants));
+  }
+  await Promise.all(sent);
+  const submitted = sent.length * batch;
   while (system.handled() - handled < submitted) await delay(20);
   return (((await system.cpuSeconds()) - before) * 1e6) / submitted;
 }

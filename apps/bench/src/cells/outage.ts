@@ -3,7 +3,7 @@ import { percentile } from "../run/statistics.ts";
 import { startCells, times } from "./start-cells.ts";
 
 /** A tenant's, in the four cells of two servers. */
-const requests_per_second = 25;
+const requests_per_second = 5;
 const batch = 10;
 
 type Answer = { tenant: number; ms: number; status: number; retry_after: string | null };
