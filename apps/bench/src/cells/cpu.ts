@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { median } from "../run/statistics.ts";
-import { startCells, times, type System } from "./start-cells.ts";
+import { startCells, type System } from "./start-cells.ts";
 
 const tenants = 4;
 /** Of each tenant: a load that leaves half of two cores free. */
