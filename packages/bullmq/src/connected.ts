@@ -7,7 +7,7 @@ export type ConnectionOptions = { url: string; token?: string | undefined };
 export type WithConnection = { connection: ConnectionOptions };
 
 const api = 'Pass the AtlasQueue API: { url: "http://127.0.0.1:8000", token: "aq_…" }.';
-const refusedOfAll: Refused = {
+export const refusedOfAll: Refused = {
   prefix: "Give each application a tenant of its own, by its token.",
   telemetry: "Use `tracing` of @atlasqueue/client.",
   settings: "Throw RetryAfterError of @atlasqueue/client to choose a delay, or run jobs with @atlasqueue/worker.",

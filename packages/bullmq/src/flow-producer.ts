@@ -1,25 +1,21 @@
-import type { FlowBuilder, FlowMember } from "@atlasqueue/client";
-import { Connected, type WithConnection } from "./connected.ts";
+import type { FlowBuilder, FlowMember, SubmittedFlow } from "@atlasqueue/client";
+import { Connected, refusedOfAll, type WithConnection } from "./connected.ts";
 import { Job } from "./jobs/job.ts";
-import { keyOf, submissionOf, type JobsOptions } from "./options/mapping.ts";
+import { keyOf, submissionOf, type Flags, type JobsOptions } from "./options/mapping.ts";
 import { checkOptions, NotSupportedError, refuseMethods } from "./options/refused.ts";
+import type { BulkJob } from "./queue.ts";
 
-export type FlowJobOptions = JobsOptions & {
-  failParentOnFailure?: boolean | undefined;
-  ignoreDependencyOnFailure?: boolean | undefined;
-  removeDependencyOnFailure?: boolean | undefined;
-};
-export type FlowJob = {
-  name: string;
+export type FlowJobOptions = JobsOptions &
+  Flags<"failParentOnFailure" | "ignoreDependencyOnFailure" | "removeDependencyOnFailure">;
+export type FlowJob = BulkJob & {
   queueName: string;
-  data?: unknown;
   opts?: FlowJobOptions | undefined;
   children?: readonly FlowJob[] | undefined;
 };
 export type JobNode = { job: Job; children?: JobNode[] };
 
-type Policy = "cancel" | "run" | "wait";
-type Added = { member: FlowMember; node: (idOf: (member: FlowMember) => string) => JobNode };
+/** The policy says what becomes of the job above when this one fails. */
+type Added = { member: FlowMember; policy: "cancel" | "run" | "wait"; node: (flow: SubmittedFlow) => JobNode };
 
 /** Adds trees of jobs: a job runs when its children have succeeded. */
 export class FlowProducer extends Connected {
@@ -40,39 +36,33 @@ export class FlowProducer extends Connected {
     const builder = this.api.flow();
     const added = flows.map((flow) => this.#add(builder, flow));
     const submitted = await builder.submit(options);
-    return added.map(({ node }) => node((member) => submitted.handle(member).id));
+    return added.map(({ node }) => node(submitted));
   }
 
   #add(builder: FlowBuilder, { name, queueName: queue, data, opts = {}, children = [], ...others }: FlowJob): Added {
-    checkOptions(others, "a flow", [], { prefix: "Give each application a tenant of its own, by its token." });
-    const { failParentOnFailure: _, ignoreDependencyOnFailure: __, removeDependencyOnFailure: ___, ...own } = opts;
+    checkOptions(others, "a flow", [], refusedOfAll);
+    const { failParentOnFailure: fails, ignoreDependencyOnFailure, removeDependencyOnFailure, ...own } = opts;
     const reason = "Only the root of a flow may have one.";
     if (own.jobId !== undefined) throw new NotSupportedError("The `jobId` of a child", reason);
     const below = children.map((child) => this.#add(builder, child));
-    const links = below.length > 0 && {
-      depends_on: below.map(({ member }) => member),
-      on_parent_failure: policyOf(children),
+    const request = submissionOf(queue, name, data, own);
+    const goesOn = ignoreDependencyOnFailure || removeDependencyOnFailure ? "run" : "wait";
+    const member = builder.add({ ...request, ...(below.length > 0 && linksTo(below)) });
+    return {
+      member,
+      policy: fails ? "cancel" : goesOn,
+      node: (flow) => ({
+        job: new Job(this.api, { ...request, id: flow.handle(member).id }, opts),
+        ...(below.length > 0 && { children: below.map((child) => child.node(flow)) }),
+      }),
     };
-    const { payload = {}, ...request } = submissionOf(queue, name, data, own);
-    const member = builder.add({ ...request, payload, ...links });
-    const node: Added["node"] = (idOf) => ({
-      job: new Job(this.api, { id: idOf(member), queue, type: name, payload }, opts),
-      ...(below.length > 0 && { children: below.map((child) => child.node(idOf)) }),
-    });
-    return { member, node };
   }
 }
 
 /** In BullMQ each child has a policy, here the job above them has one for all. */
-function policyOf(children: readonly FlowJob[]): Policy {
-  const policies = new Set(
-    children.map(({ opts = {} }): Policy => {
-      if (opts.failParentOnFailure) return "cancel";
-      return opts.ignoreDependencyOnFailure || opts.removeDependencyOnFailure ? "run" : "wait";
-    }),
-  );
-  const [policy = "wait", another] = policies;
-  if (another === undefined) return policy;
+function linksTo(below: readonly Added[]) {
+  const [on_parent_failure = "wait", another] = new Set(below.map(({ policy }) => policy));
+  if (another === undefined) return { depends_on: below.map(({ member }) => member), on_parent_failure };
   throw new NotSupportedError("Children of one job with different `…OnFailure` options", "Give all of them the same.");
 }
 

@@ -4,13 +4,10 @@ import { checkOptions, NotSupportedError, type Refused } from "./refused.ts";
 /** Times are in milliseconds. */
 export type BackoffOptions = { type: string; delay?: number | undefined; jitter?: number | undefined };
 export type KeepJobs = boolean | number | { age?: number | undefined; count?: number | undefined };
-export type DeduplicationOptions = {
-  id: string;
-  ttl?: number | undefined;
-  extend?: boolean | undefined;
-  replace?: boolean | undefined;
-  keepLastIfActive?: boolean | undefined;
-};
+export type Flags<Name extends string> = { [name in Name]?: boolean | undefined };
+export type DeduplicationOptions = { id: string; ttl?: number | undefined } & Flags<
+  "extend" | "replace" | "keepLastIfActive"
+>;
 export type JobsOptions = {
   attempts?: number | undefined;
   backoff?: number | BackoffOptions | undefined;
@@ -55,7 +52,7 @@ export const keyOf = (queue: string, jobId: string): string => `bullmq:${queue}:
 export const scheduleNameOf = (queue: string, id: string): string => `${queue}:${id}`;
 
 /** What AtlasQueue takes for a job of BullMQ. Throws a NotSupportedError for what it has nothing for. */
-export function submissionOf(queue: string, type: string, data: unknown, opts: JobsOptions): JobSubmission {
+export function submissionOf(queue: string, type: string, data: unknown, opts: JobsOptions) {
   const { delay = 0, jobId, deduplication, ...others } = opts;
   // BullMQ forgets the id with the job. A key is remembered for a day, and would swallow the next job.
   const forgotten = opts.removeOnComplete === true || opts.removeOnComplete === 0;
@@ -72,20 +69,17 @@ export function templateOf(queue: string, type: string, data: unknown, opts: Job
   checkOptions(opts, "a job", takenOfJobs, refusedOfJobs);
   const { attempts = 1, priority = 0 } = opts;
   if (attempts > attempts_max) throw new NotSupportedError(`attempts: ${attempts}`, "A job has 25 attempts at most.");
+  const payload = data ?? {};
+  if (typeof payload !== "object" || Array.isArray(payload))
+    throw new NotSupportedError("Data that is no object", "Put the value into an object, such as { value }.");
   return {
     queue,
     type,
-    payload: payloadOf(data),
+    payload: payload as JsonObject,
     max_attempts: attempts || 1,
     backoff: backoffOf(opts.backoff),
     ...(priority > 0 && { priority: -Math.min(priority, priority_max) }),
   };
-}
-
-function payloadOf(data: unknown): JsonObject {
-  if (data === undefined || data === null) return {};
-  if (typeof data === "object" && !Array.isArray(data)) return data as JsonObject;
-  throw new NotSupportedError("Data that is no object", "Put the value into an object, such as { value }.");
 }
 
 /** BullMQ begins an exponential backoff at its delay, AtlasQueue at twice its base. */
