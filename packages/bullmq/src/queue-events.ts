@@ -1,10 +1,9 @@
 import { setTimeout } from "node:timers/promises";
-import type { Job as Stored, LiveEvent } from "@atlasqueue/client";
+import type { Job as Stored } from "@atlasqueue/client";
 import { Connected, type WithConnection } from "./connected.ts";
 import { Job, missing } from "./jobs/job.ts";
 
 export type QueueEventsOptions = WithConnection & { autorun?: boolean | undefined };
-type Finished = Extract<LiveEvent, { event: "finished" }>["data"]["items"][number];
 
 const pause_ms = 1_000;
 
@@ -24,8 +23,7 @@ export class QueueEvents extends Connected {
   }
 
   async run(): Promise<void> {
-    this.#running ??= Promise.all([this.#repeat(() => this.#listen()), this.#repeat(() => this.#look())]);
-    await this.#running;
+    await (this.#running ??= Promise.all([this.#repeat(() => this.#listen()), this.#repeat(() => this.#look())]));
   }
   /** Resolves once events are received. */
   override waitUntilReady = () => this.#ready.promise;
@@ -49,17 +47,15 @@ export class QueueEvents extends Connected {
     for await (const { event, data } of events) {
       this.#ready.resolve();
       if (event !== "finished") continue;
-      for (const item of data.items) if (item.queue === this.name) await this.#finished(item);
+      for (const { id, queue, status, finished_at } of data.items) {
+        const stored = queue === this.name && status !== "cancelled" && (await this.api.get(id).catch(missing));
+        if (!stored) continue;
+        this.#progressed(stored);
+        const { returnvalue, failedReason } = new Job(this.api, stored);
+        if (status === "succeeded") this.emit("completed", { jobId: id, returnvalue, prev: "active" }, finished_at);
+        else this.emit("failed", { jobId: id, failedReason, prev: "active" }, finished_at);
+      }
     }
-  }
-  async #finished({ id, status, finished_at }: Finished): Promise<void> {
-    const stored = await this.api.get(id).catch(missing);
-    if (!stored || status === "cancelled") return;
-    this.#progressed(stored);
-    const { returnvalue, failedReason } = new Job(this.api, stored);
-    const prev = "active";
-    if (status === "succeeded") this.emit("completed", { jobId: id, returnvalue, prev }, finished_at);
-    else this.emit("failed", { jobId: id, failedReason, prev }, finished_at);
   }
 
   async #look(): Promise<void> {
