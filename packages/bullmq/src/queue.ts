@@ -1,21 +1,24 @@
 import { randomUUID } from "node:crypto";
 import { IdempotencyMismatchError } from "@atlasqueue/client";
-import type { Job as Stored, JobSubmission, Schedule } from "@atlasqueue/client";
+import type { Job as Stored, JobStatus, Queue as StoredQueue, Schedule } from "@atlasqueue/client";
 import { Connected, type WithConnection } from "./connected.ts";
 import { Job, logName, missing, type Known } from "./jobs/job.ts";
-import { changeLimits, rateOf } from "./options/limits.ts";
 import { cronOf, keyOf, scheduleNameOf, submissionOf, templateOf } from "./options/mapping.ts";
 import type { JobsOptions, RepeatOptions } from "./options/mapping.ts";
 import { refuseMethods } from "./options/refused.ts";
-import { allTypes, countsOf, isOfType, statusesOf, type JobType, type Loose } from "./jobs/states.ts";
+import { allTypes, stateOf, statusesOf, type JobType, type Loose } from "./jobs/states.ts";
 
 export type QueueOptions = WithConnection & { defaultJobOptions?: JobsOptions | undefined };
-export type JobTemplate = { name?: string; data?: unknown; opts?: JobsOptions | undefined };
 export type BulkJob = { name: string; data?: unknown; opts?: JobsOptions | undefined };
+export type JobTemplate = Partial<BulkJob>;
+type Asked = { request: ReturnType<typeof submissionOf> & { idempotency_key: string }; opts: JobsOptions };
 
 const jobs_max = 10_000;
 const tooMany = "getJobs() reads 10,000 jobs of a type at most. Use `client.list()` of @atlasqueue/client.";
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** One change of limits after another, as each sets all limits. */
+let changed: Promise<void> = Promise.resolve();
 
 export class Queue<Data = Loose, Result = Loose, Name extends string = string> extends Connected<QueueOptions> {
   readonly name: string;
@@ -31,18 +34,21 @@ export class Queue<Data = Loose, Result = Loose, Name extends string = string> e
 
   /** Stores a job. With a `jobId` or `deduplication` that is taken, it resolves with the job that has it. */
   async add(name: Name, data?: Data, opts?: JobsOptions): Promise<Job<Data, Result, Name>> {
-    const all = { ...this.opts.defaultJobOptions, ...opts };
-    const added = await this.#submit(submissionOf(this.name, name, data, all), all);
+    const added = await this.#submit(this.#asked({ name, data, opts }));
     this.emit("waiting", added);
     return added;
   }
-  async #submit(request: JobSubmission, opts: JobsOptions) {
-    const { queue = this.name, type, payload = {}, idempotency_key: key } = request;
+  #asked({ name, data, opts: own }: BulkJob): Asked {
+    const opts = { ...this.opts.defaultJobOptions, ...own };
+    // The key keeps a job that is stored already from being stored again.
+    return { opts, request: { idempotency_key: randomUUID(), ...submissionOf(this.name, name, data, opts) } };
+  }
+  async #submit({ request, opts }: Asked) {
     try {
       const { job } = await this.api.submit(request);
-      return this.#job({ queue, type, payload, ...job }, opts);
+      return this.#job({ ...request, ...job }, opts);
     } catch (error) {
-      const found = error instanceof IdempotencyMismatchError && key !== undefined && (await this.#byKey(key));
+      const found = error instanceof IdempotencyMismatchError && (await this.#byKey(request.idempotency_key));
       if (!found) throw error;
       return found;
     }
@@ -50,18 +56,14 @@ export class Queue<Data = Loose, Result = Loose, Name extends string = string> e
 
   /** Stores jobs, up to 1,000 and 1 MiB all or none. If one's `jobId` is taken, each is stored alone. */
   async addBulk(jobs: readonly BulkJob[]): Promise<Job<Data, Result, Name>[]> {
-    const all = jobs.map(({ name, data, opts: own }) => {
-      const opts = { ...this.opts.defaultJobOptions, ...own };
-      // The key keeps a job that is stored already from being stored again.
-      return { opts, request: { idempotency_key: randomUUID(), ...submissionOf(this.name, name, data, opts) } };
-    });
+    const all = jobs.map((job) => this.#asked(job));
     try {
       const submitted = await this.api.submitMany(all.map(({ request }) => request));
       return all.map(({ request, opts }, at) => this.#job({ ...request, id: submitted[at]?.id } as Known, opts));
     } catch (error) {
       if (!(error instanceof IdempotencyMismatchError)) throw error;
       const added: Job<Data, Result, Name>[] = [];
-      for (const { request, opts } of all) added.push(await this.#submit(request, opts));
+      for (const one of all) added.push(await this.#submit(one));
       return added;
     }
   }
@@ -86,18 +88,18 @@ export class Queue<Data = Loose, Result = Loose, Name extends string = string> e
 
   /** Of each type: newest first, or oldest first with `asc`. `end` is part of the range, and -1 is the last one. */
   async getJobs(types: JobType | readonly JobType[] = allTypes, start = 0, end = -1, asc = false) {
-    const most = end < 0 || asc ? Infinity : end + 1;
-    const found = await Promise.all([types].flat().map((type) => this.#ofType(type, most)));
-    return found
-      .flatMap((jobs) => (asc ? jobs.toReversed() : jobs).slice(start, end < 0 ? undefined : end + 1))
-      .map((job) => this.#job(job));
+    const stop = end < 0 ? Infinity : end + 1;
+    const found = await Promise.all([types].flat().map((type) => this.#ofType(type, asc ? Infinity : stop)));
+    const chosen = found.flatMap((jobs) => (asc ? jobs.toReversed() : jobs).slice(start, stop));
+    return chosen.map((job) => this.#job(job));
   }
   async #ofType(type: JobType, most: number): Promise<Stored[]> {
+    const state = type === "wait" ? "waiting" : type;
     const jobs: Stored[] = [];
-    for (const status of statusesOf([type])) {
+    for (const status of statusesOf(type)) {
       let left = most;
       for await (const job of this.api.list({ queue: this.name, status, pageSize: 200 }))
-        if (isOfType(job, type) && (jobs.push(job) > jobs_max || (left -= 1) <= 0)) break;
+        if (stateOf(job) === state && (jobs.push(job) > jobs_max || (left -= 1) <= 0)) break;
     }
     if (jobs.length > jobs_max) throw new RangeError(tooMany);
     return jobs.toSorted((a, b) => Date.parse(b.created_at) - Date.parse(a.created_at));
@@ -111,7 +113,9 @@ export class Queue<Data = Loose, Result = Loose, Name extends string = string> e
   /** Up to a second old. Jobs with a priority count as waiting. */
   async getJobCounts(...types: JobType[]): Promise<Record<string, number>> {
     const queue = await this.api.queue(this.name).catch(missing);
-    return countsOf(types.length > 0 ? types : allTypes, queue?.counts ?? {});
+    const countOf = (type: JobType) => statusesOf(type).reduce((sum, status) => sum + (queue?.counts[status] ?? 0), 0);
+    const asked = types.length > 0 ? types : allTypes;
+    return Object.fromEntries(asked.map((type) => [type, type === "prioritized" ? 0 : countOf(type)]));
   }
   getJobCountByTypes = async (...types: JobType[]) =>
     Object.values(await this.getJobCounts(...types)).reduce((sum, count) => sum + count, 0);
@@ -127,11 +131,19 @@ export class Queue<Data = Loose, Result = Loose, Name extends string = string> e
   resume = async () => void (await this.api.resume(this.name));
   isPaused = async () => (await this.api.queue(this.name).catch(missing))?.paused ?? false;
 
-  setGlobalConcurrency = (concurrency: number) => changeLimits(this.api, this.name, { concurrency });
-  removeGlobalConcurrency = () => changeLimits(this.api, this.name, { concurrency: null });
+  setGlobalConcurrency = (concurrency: number) => this.#change({ concurrency });
+  removeGlobalConcurrency = () => this.#change({ concurrency: null });
   setGlobalRateLimit = (max: number, duration: number) =>
-    changeLimits(this.api, this.name, { rate: rateOf({ max, duration }) });
-  removeGlobalRateLimit = () => changeLimits(this.api, this.name, { rate: null });
+    this.#change({ rate: { limit: max, period_seconds: duration / 1_000 } });
+  removeGlobalRateLimit = () => this.#change({ rate: null });
+  /** Changes some of the queue's limits, which hold for all its workers. */
+  #change(limits: Partial<StoredQueue["limits"]>): Promise<void> {
+    const act = async (): Promise<void> => {
+      const now = await this.api.queue(this.name).catch(missing);
+      await this.api.setLimits(this.name, { ...now?.limits, ...limits });
+    };
+    return (changed = changed.then(act, act));
+  }
 
   /** Resolves with 1, or with 0 if there is no such job or it is running. */
   async remove(id: string): Promise<number> {
@@ -142,7 +154,8 @@ export class Queue<Data = Loose, Result = Loose, Name extends string = string> e
   }
   /** Removes the jobs that wait, and with `delayed` those with a delay. */
   async drain(delayed = false): Promise<void> {
-    for (const status of statusesOf(delayed ? ["waiting", "delayed"] : ["waiting"])) await this.#purge({ status });
+    const types: JobType[] = delayed ? ["waiting", "delayed"] : ["waiting"];
+    for (const status of types.flatMap(statusesOf)) await this.#purge({ status });
   }
   /** Pauses the queue and removes its jobs and its job schedulers. Rejects while jobs run, unless forced. */
   async obliterate({ force = false } = {}): Promise<void> {
@@ -152,7 +165,7 @@ export class Queue<Data = Loose, Result = Loose, Name extends string = string> e
     for (const { key } of await this.getJobSchedulers()) await this.removeJobScheduler(key);
     await this.#purge({});
   }
-  async #purge(filter: { status?: Loose }): Promise<void> {
+  async #purge(filter: { status?: JobStatus }): Promise<void> {
     const wish = { action: "purge", filter: { queue: this.name, ...filter } } as const;
     let { next_cursor: cursor } = await this.api.bulk(wish);
     while (cursor !== null) cursor = (await this.api.bulk({ ...wish, cursor })).next_cursor;

@@ -1,12 +1,13 @@
 import { setTimeout } from "node:timers/promises";
 import { AuthError, DoNotRetryError, ValidationError } from "@atlasqueue/client";
-import type { RemoteContext, RemoteWorker, WorkEvent } from "@atlasqueue/client";
+import type { RemoteContext, RemoteWorker, WorkEvent, WorkOptions } from "@atlasqueue/client";
 import { Connected, type WithConnection } from "./connected.ts";
 import { Job, missing } from "./jobs/job.ts";
-import { changeLimits, rateOf, type RateLimiterOptions } from "./options/limits.ts";
 import { NotSupportedError, refuseMethods, type Refused } from "./options/refused.ts";
+import { Queue } from "./queue.ts";
 import type { Loose } from "./jobs/states.ts";
 
+export type RateLimiterOptions = { max: number; duration: number };
 export type Processor<Data = Loose, Result = Loose, Name extends string = string> = (
   job: Job<Data, Result, Name>,
   token?: string,
@@ -43,6 +44,7 @@ type Attempt = { job: Job; error?: unknown };
 export class Worker<Data = Loose, Result = Loose, Name extends string = string> extends Connected<WorkerOptions> {
   readonly name: string;
   readonly #processor: Processor<Data, Result, Name>;
+  readonly #options: WorkOptions;
   readonly #attempts = new Map<string, Attempt>();
   /** Takes jobs. Undefined while it is paused. */
   #work: RemoteWorker | undefined;
@@ -58,13 +60,15 @@ export class Worker<Data = Loose, Result = Loose, Name extends string = string> 
     super("a Worker", opts, { events, taken, refused });
     if (typeof processor !== "function")
       throw new NotSupportedError("A processor in a file", "Pass a function, or use `isolate` of @atlasqueue/worker.");
-    const { concurrency = 1, lockDuration = 30_000, autorun = true } = opts;
+    const { concurrency = 1, lockDuration = 30_000, autorun = true, name: workerId } = opts;
     if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > 1_000)
       throw new RangeError(`concurrency must be an integer from 1 to 1000; got ${concurrency}`);
     if (!(lockDuration > 0 && lockDuration <= 3_600_000))
       throw new RangeError(`lockDuration must be above 0, and 3600000 at most; got ${lockDuration}`);
     this.name = name;
     this.#processor = processor;
+    const options = { concurrency, leaseSeconds: Math.ceil(lockDuration / 1_000), ...(workerId && { workerId }) };
+    this.#options = { ...options, observe: (event) => this.#observe(event) };
     if (autorun) void this.run();
   }
 
@@ -72,10 +76,11 @@ export class Worker<Data = Loose, Result = Loose, Name extends string = string> 
   run = (): Promise<void> => (this.#starting ??= this.#begin());
   /** Sets the limiter first, and tries until that is done. A worker that may not set it does not start. */
   async #begin(): Promise<void> {
-    const { limiter } = this.opts;
+    const { connection, limiter } = this.opts;
+    const queue = new Queue(this.name, { connection });
     while (!this.#mayStart && !this.#closing)
       try {
-        if (limiter) await changeLimits(this.api, this.name, { rate: rateOf(limiter) });
+        if (limiter) await queue.setGlobalRateLimit(limiter.max, limiter.duration);
         this.#mayStart = true;
       } catch (error) {
         this.report(error);
@@ -90,10 +95,7 @@ export class Worker<Data = Loose, Result = Loose, Name extends string = string> 
   async #start(): Promise<void> {
     await this.#drained;
     if (!this.#mayStart || this.#paused || this.#closing || this.#work) return;
-    const { concurrency = 1, lockDuration = 30_000, name: workerId } = this.opts;
-    const options = { concurrency, leaseSeconds: Math.ceil(lockDuration / 1_000), ...(workerId && { workerId }) };
-    const observe = (event: WorkEvent) => this.#observe(event);
-    this.#work = this.api.work(this.name, (_payload, context) => this.#process(context), { ...options, observe });
+    this.#work = this.api.work(this.name, (_payload, context) => this.#process(context), this.#options);
   }
   async #stop(deadlineMs: number): Promise<void> {
     this.#drained = this.#work?.stop({ deadlineMs }) ?? this.#drained;
@@ -125,9 +127,9 @@ export class Worker<Data = Loose, Result = Loose, Name extends string = string> 
     if (!("job" in event) || event.event === "handler_start" || event.event === "progress_refused") return;
     const attempt = this.#attempts.get(event.job.id);
     if (!attempt) return;
-    this.#attempts.delete(attempt.job.id);
+    this.#attempts.delete(event.job.id);
     if (event.event === "job_settled" && event.outcome !== "released") this.#ended(attempt, event);
-    if (event.event === "lease_lost") this.emit("stalled", attempt.job.id, "active");
+    if (event.event === "lease_lost") this.emit("stalled", event.job.id, "active");
     if (!this.#watching) this.#watching = this.#watch().finally(() => (this.#watching = undefined));
   }
   #ended({ job, error }: Attempt, event: WorkEvent & { event: "job_settled" }): void {

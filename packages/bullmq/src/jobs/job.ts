@@ -3,10 +3,8 @@ import type { Client, Job as Stored, Json, RemoteContext } from "@atlasqueue/cli
 import { readError } from "@atlasqueue/contract";
 import type { JobsOptions } from "../options/mapping.ts";
 import { NotSupportedError, refuseMethods } from "../options/refused.ts";
-import { stateOf, type JobState, type Loose } from "./states.ts";
+import { stateOf, type Loose } from "./states.ts";
 
-/** What a processor may do to its job. */
-type Running = Pick<RemoteContext, "progress" | "waitFor" | "parents" | "step">;
 /** All that is known of a job. Of one that was submitted just now, that is not everything. */
 export type Known = Pick<Stored, "id" | "queue" | "type" | "payload"> & Partial<Stored>;
 
@@ -28,10 +26,11 @@ export class Job<Data = Loose, Result = Loose, Name extends string = string> {
   failedReason: string | undefined;
   readonly stacktrace: string[] = [];
   readonly #client: Client;
-  readonly #running: Running | undefined;
+  /** What a processor may do to its job. */
+  readonly #running: RemoteContext | undefined;
   #lines = 0;
 
-  constructor(client: Client, known: Known, opts?: JobsOptions, running?: Running) {
+  constructor(client: Client, known: Known, opts?: JobsOptions, running?: RemoteContext) {
     const { created_at = new Date().toISOString(), run_at = created_at, attempts = 0, max_attempts } = known;
     this.id = known.id;
     this.name = known.type as Name;
@@ -51,14 +50,9 @@ export class Job<Data = Loose, Result = Loose, Name extends string = string> {
     this.#running = running;
   }
 
-  static fromId<Found>(queue: { getJob(id: string): Promise<Found> }, id: string): Promise<Found> {
-    return queue.getJob(id);
-  }
+  static fromId = <Found>(queue: { getJob(id: string): Promise<Found> }, id: string) => queue.getJob(id);
 
-  async getState(): Promise<JobState> {
-    const job = await this.#client.get(this.id).catch(missing);
-    return job ? stateOf(job) : "unknown";
-  }
+  getState = async () => stateOf(await this.#client.get(this.id).catch(missing));
   isActive = async () => (await this.getState()) === "active";
   isCompleted = async () => (await this.getState()) === "completed";
   isDelayed = async () => (await this.getState()) === "delayed";
@@ -114,10 +108,9 @@ export class Job<Data = Loose, Result = Loose, Name extends string = string> {
     throw new Error(reasonOf(job) ?? `the job was ${job.status}`);
   }
 
-  #inside(method: string): Running {
-    const instead = "Call it in the processor of a Worker.";
-    if (!this.#running) throw new NotSupportedError(`job.${method}() outside of a processor`, instead);
-    return this.#running;
+  #inside(method: string): RemoteContext {
+    if (this.#running) return this.#running;
+    throw new NotSupportedError(`job.${method}() outside of a processor`, "Call it in the processor of a Worker.");
   }
 }
 
