@@ -73,7 +73,7 @@ const figures: Figure[] = [
     limit: 7_500,
     budget: 6_000,
   },
-  { name: "lines of BullMQ's facade", is: () => linesOf(sourcesOf("packages/bullmq")), limit: 985, budget: 900 },
+  { name: "lines of BullMQ's facade", is: () => linesOf(sourcesOf("packages/bullmq")), limit: 938, budget: 900 },
   { name: "lines of the Nest module", is: () => linesOf(sourcesOf("packages/nestjs")), limit: 305, budget: 600 },
   { name: "lines of the test kit", is: () => linesOf(sourcesOf("packages/test-kit")), limit: 600, budget: 600 },
   {
