@@ -151,10 +151,19 @@ export function coreSuite<T extends Topology>({ start, tenants, outages = [], te
     test("a job that finishes is an event", async () => {
       const headers = { authorization: `Bearer ${tokenOf()}` };
       const events = await fetch(`${url()}/v1/events`, tokenOf() === undefined ? {} : { headers });
-      const id = await submit({});
+      const ids = [await submit({})];
+      // An API's first stream subscribes in Redis: it is not told of jobs that finish before that is done.
+      const again = setInterval(() => void submit({}).then((id) => ids.push(id)), 1_000);
       let text = "";
-      for await (const chunk of events.body ?? [])
-        if ((text += Buffer.from(chunk).toString()).split("event: finished").slice(1).join("").includes(id)) break;
+      try {
+        for await (const chunk of events.body ?? []) {
+          text += Buffer.from(chunk).toString();
+          const finished = text.split("event: finished").slice(1).join("");
+          if (ids.some((id) => finished.includes(id))) break;
+        }
+      } finally {
+        clearInterval(again);
+      }
     });
   };
   all.forEach((acts, at) => (tenants ? describe(`tenant ${tenants[at]}`, () => declare(acts)) : declare(acts)));
