@@ -146,6 +146,17 @@ export function givesBack(run: MadeUpRun, end: "answered" | "info", meanwhile = 
   run.call("giveBack", { token: "its-token" }, end === "info" ? end : {}, { process: "remote-1", meanwhile });
 }
 
+/** It is killed while it asks for a job, and the API hears of that only after the claim. */
+export function diesAsking(run: MadeUpRun): void {
+  const asked = { worker: "remote-1-a-q", tenant: "a", to: "api-1", library: true, token: "its-token" };
+  const asks = () => void run.call("lease", asked, "dies", { process: "remote-1" });
+  const killed = { code: null, signal: "SIGKILL", victim: true };
+  run.submit("orphan");
+  run.call("process", { name: "remote-1", role: "remote", pid: 3 }, killed, { process: "rig", meanwhile: asks });
+  run.pass(1_200).move("job-orphan", "running", { worker: asked.worker, token: asked.token });
+  run.pass(3_500).lose("orphan").work("orphan");
+}
+
 /** It renews the lease of that job, and is answered, or gives up, after so long. */
 export function renews(run: MadeUpRun, ms: number, end: "answered" | "info" = "answered"): MadeUpRun {
   const late = () => void run.pass(ms);

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import {
+  diesAsking,
   givesBack,
   goodRun,
   itsAnswer,
@@ -21,20 +22,7 @@ const excuses: readonly [name: string, kind: string, act: (run: MadeUpRun) => un
   ["attempts-seen", "its way to PostgreSQL was shut", () => {}],
   ["attempts-seen", "the table of jobs was locked", () => {}],
   ["group-overlap", "a handler outlived its lease", () => {}],
-  [
-    "attempts-seen",
-    "its process died while it asked",
-    // The API heard of that only after the claim.
-    (run) => {
-      const asked = { worker: "remote-1-a-q", tenant: "a", to: "api-1", library: true, token: "its-token" };
-      run.submit("orphan");
-      const meanwhile = () => void run.call("lease", asked, "dies", { process: "remote-1" });
-      const end = { code: null, signal: "SIGKILL", victim: true };
-      run.call("process", { name: "remote-1", role: "remote", pid: 3 }, end, { process: "rig", meanwhile });
-      run.pass(1_200).move("job-orphan", "running", { worker: asked.worker, token: "its-token" });
-      run.pass(3_500).lose("orphan").work("orphan");
-    },
-  ],
+  ["attempts-seen", "its process died while it asked", diesAsking],
   [
     "attempts-seen",
     "the answer was cut",

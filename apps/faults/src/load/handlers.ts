@@ -9,6 +9,7 @@ import { task } from "./task.ts";
 // Loaded by the worker program (WORKER_HANDLERS), and again by each of the processes that run isolated handlers.
 const config = readLoadConfig();
 const history = openHistory(config.history, config.process);
+// An isolated handler's process has a channel to its worker, and takes no jobs itself.
 if (process.channel === undefined) noteStandstills(history, config);
 
 /** One for each kind of job; they all do what the payload says. */

@@ -31,7 +31,7 @@ export function outboxHandlers(deps: HandlerDeps): Handlers {
   return {
     parent_ended: {
       version: 1,
-      handle: (execute, rows) => closeEdges(execute, rows, (parents) => announce(deps, parents, "front")),
+      handle: (execute, rows) => closeEdges(execute, rows, (parents) => announce(deps, parents)),
     },
     recheck_child: { version: 1, handle: (execute, rows) => releaseChildren(deps, execute, rows, released) },
     admit: { version: 1, handle: (execute, rows, is_alone) => admit(deps, execute, { rows, is_alone }, deps.admitted) },
