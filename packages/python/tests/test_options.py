@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import time
@@ -81,23 +80,20 @@ def test_retry_after_is_seconds_or_a_date() -> None:
     assert backoff_seconds(100, 1.0) == 10.0
 
 
-def test_the_import_is_quick_and_opens_nothing(tmp_path: Path) -> None:
+def test_the_import_loads_little_and_opens_nothing() -> None:
     code = (
-        "import sys, time; began = time.process_time(); import atlasqueue; took = time.process_time() - began\n"
+        "import sys; before = set(sys.modules); import atlasqueue; loaded = set(sys.modules) - before\n"
         "import threading, os; assert threading.active_count() == 1\n"
         "heavy = {'httpx', 'pydantic', 'opentelemetry', 'asyncio', 'http.client', 'atlasqueue.worker'}\n"
-        "loaded = heavy & set(sys.modules)\n"
-        "assert not loaded, loaded\n"
+        "assert not heavy & loaded, heavy & loaded\n"
         "sockets = [fd for fd in os.listdir('/proc/self/fd') if os.path.exists('/proc/self/fd/' + fd)\n"
         "           and os.readlink('/proc/self/fd/' + fd).startswith('socket:')] if os.path.exists('/proc') else []\n"
         "assert not sockets, sockets\n"
-        "print(took)"
+        "print(sum(not name.startswith('atlasqueue') for name in loaded))"
     )
-    # The time of the processor, as the machine may be busy with others.
-    # Compiled by the first of them.
-    env = {**os.environ, "PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(tmp_path)}
-    took = min(float(subprocess.check_output([sys.executable, "-c", code], env=env)) for _ in range(5))
-    assert took < 0.1
+    # Without the modules that an installation's own start-up loads. A newer Python splits some of its modules.
+    others = int(subprocess.check_output([sys.executable, "-c", code]))
+    assert others < 120
 
 
 def test_the_client_without_asyncio_is_written_from_the_other() -> None:

@@ -22,6 +22,8 @@ afterAll(async () => {
 /** A page that records every complaint by the browser, and every address it requested. */
 async function watchedPage() {
   const page = await browser.newPage();
+  // Swagger UI draws all operations, which takes half a minute on a busy machine.
+  page.setDefaultTimeout(120_000);
   const complaints: string[] = [];
   const asked: string[] = [];
   page.on("console", (message) => ["error", "warning"].includes(message.type()) && complaints.push(message.text()));
@@ -48,7 +50,7 @@ test("the page shows every operation in a real browser, without complaints", { t
   expect(asked.filter((url) => !url.startsWith(server.url) && !url.startsWith("data:"))).toEqual([]);
 });
 
-test("an operation can be opened and tried from the page", { tags: ["slow"] }, async () => {
+test("an operation can be opened and tried from the page", { tags: ["nightly"] }, async () => {
   const { page, complaints } = await watchedPage();
   await page.goto(`${server.url}/docs`);
   const health = page.locator("#operations-Health_and_metrics-getHealth");
@@ -60,7 +62,7 @@ test("an operation can be opened and tried from the page", { tags: ["slow"] }, a
   expect(complaints).toEqual([]);
 });
 
-test("a submission is described by its fields, their limits and an example", { tags: ["slow"] }, async () => {
+test("a submission is described by its fields, their limits and an example", { tags: ["nightly"] }, async () => {
   const { page, complaints } = await watchedPage();
   await page.goto(`${server.url}/docs#/Jobs/submitJob`);
   const submit = page.locator("#operations-Jobs-submitJob.is-open");
