@@ -1,4 +1,4 @@
-// @module-tag slow
+// @module-tag nightly
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { Agent, get } from "node:http";

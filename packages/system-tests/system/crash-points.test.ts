@@ -1,6 +1,5 @@
-// @module-tag slow
 import { expect, test } from "vitest";
-import { actions, type Action } from "./crash-points/faults.ts";
+import type { Action } from "./crash-points/faults.ts";
 import { points } from "./crash-points/points.ts";
 import { runFault } from "./crash-points/run.ts";
 import { inParallel } from "./system.ts";
@@ -14,27 +13,33 @@ const inOrder = points.toSorted((a, b) => Number(isLong(b)) - Number(isLong(a)))
 /** Of the stories that took longest, so that the next one to make them quicker knows where to look. */
 const told_max = 5;
 
-const what: Record<Action, string> = {
-  kill: "is killed",
-  throw: "loses an answer",
-  delay: "is late",
-};
-
-test.each(actions.map((action) => ({ action, happens: what[action] })))(
-  "at whichever point a process $happens, the others go on and what was promised holds",
-  async ({ action, happens }) => {
-    const failed: string[] = [];
-    const took = await inParallel(inOrder.length, at_once[action], async (at) => {
-      const point = inOrder[at] ?? "";
-      const begun = performance.now();
-      await runFault(point, action).catch((error: unknown) => {
-        failed.push(`when it ${happens} at ${point}: ${error instanceof Error ? error.message : String(error)}`);
-      });
-      return { point, seconds: (performance.now() - begun) / 1_000 };
+async function runAll(action: Action): Promise<void> {
+  const failed: string[] = [];
+  const took = await inParallel(inOrder.length, at_once[action], async (at) => {
+    const point = inOrder[at] ?? "";
+    const begun = performance.now();
+    await runFault(point, action).catch((error: unknown) => {
+      failed.push(`${action} at ${point}: ${error instanceof Error ? error.message : String(error)}`);
     });
-    const slowest = took.toSorted((a, b) => b.seconds - a.seconds).slice(0, told_max);
-    process.stdout.write(slowest.map(({ point, seconds }) => `${seconds.toFixed(1)} s: ${action} ${point}\n`).join(""));
-    expect(failed.join("\n")).toBe("");
-  },
-  600_000,
+    return { point, seconds: (performance.now() - begun) / 1_000 };
+  });
+  const slowest = took.toSorted((a, b) => b.seconds - a.seconds).slice(0, told_max);
+  process.stdout.write(slowest.map(({ point, seconds }) => `${seconds.toFixed(1)} s: ${action} ${point}\n`).join(""));
+  expect(failed.join("\n")).toBe("");
+}
+
+const timeout = 600_000;
+
+test(
+  "at whichever point a process is killed, the others go on and what was promised holds",
+  { tags: ["slow"], timeout },
+  () => runAll("kill"),
+);
+
+test("at whichever point a process loses an answer, what was promised holds", { tags: ["nightly"], timeout }, () =>
+  runAll("throw"),
+);
+
+test("at whichever point a process is late, what was promised holds", { tags: ["nightly"], timeout }, () =>
+  runAll("delay"),
 );

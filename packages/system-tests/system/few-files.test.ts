@@ -56,15 +56,19 @@ async function statusAt(port: number, path: string, localAddress: string): Promi
   });
 }
 
-test("with 200 files, 260 silent sockets are closed within seconds", { tags: ["slow"], timeout: 120_000 }, async () => {
-  const port = await withFewFiles("api", 200);
-  const sockets = await silent(port, 260);
-  for (const path of ["/livez", "/readyz", "/v1/queues"])
-    await eventually(async () => expect(await statusAt(port, path, "127.0.0.2")).toBe("200"), { timeout_ms: 30_000 });
-  for (const socket of sockets) socket.destroy();
-});
+test(
+  "with 200 files, 260 silent sockets are closed within seconds",
+  { tags: ["nightly"], timeout: 120_000 },
+  async () => {
+    const port = await withFewFiles("api", 200);
+    const sockets = await silent(port, 260);
+    for (const path of ["/livez", "/readyz", "/v1/queues"])
+      await eventually(async () => expect(await statusAt(port, path, "127.0.0.2")).toBe("200"), { timeout_ms: 30_000 });
+    for (const socket of sockets) socket.destroy();
+  },
+);
 
-test("a metrics port closes those that send half a header", { tags: ["slow"], timeout: 120_000 }, async () => {
+test("a metrics port closes those that send half a header", { tags: ["nightly"], timeout: 120_000 }, async () => {
   const port = await withFewFiles("worker", 300);
   const sockets = await silent(port, 260, "GET /livez HTTP/1.1\r\nHost:");
   await eventually(() => expect(sockets.filter(({ closed }) => !closed).length).toBeLessThanOrEqual(100));

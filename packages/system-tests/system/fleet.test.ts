@@ -1,4 +1,4 @@
-// @module-tag slow
+// @module-tag nightly
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { eventually, forFile } from "@atlasqueue/harness";

@@ -1,4 +1,4 @@
-// @module-tag slow
+// @module-tag nightly
 import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { connectDatabase } from "@atlasqueue/core";

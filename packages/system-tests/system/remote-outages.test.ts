@@ -1,4 +1,4 @@
-// @module-tag slow
+// @module-tag nightly
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { eventually, inTime, type SpawnedProcess, forFile } from "@atlasqueue/harness";
 import { ack, createMany, lease, post } from "./remote-client.ts";

@@ -1,4 +1,4 @@
-// @module-tag slow
+// @module-tag nightly
 import { beforeEach, expect, test } from "vitest";
 import { eventually, forFile } from "@atlasqueue/harness";
 import { ack, createMany, lease } from "./remote-client.ts";

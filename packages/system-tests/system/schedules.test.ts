@@ -1,4 +1,4 @@
-// @module-tag slow
+// @module-tag nightly
 import type { Schedule } from "@atlasqueue/contract";
 import { expect, test } from "vitest";
 import { eventually, forFile, simulateClock } from "@atlasqueue/harness";

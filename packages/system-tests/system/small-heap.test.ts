@@ -14,7 +14,7 @@ beforeAll(async () => void (token = await system.makeToken()));
 const connections = 6_000;
 const lines = Array.from({ length: 180 }, (_, at) => `h${at}: ${"x".repeat(75)}\r\n`).join("");
 
-test("a small heap outlives thousands of waits whose bodies nobody reads", { tags: ["slow"] }, async () => {
+test("a small heap outlives thousands of waits whose bodies nobody reads", { tags: ["nightly"] }, async () => {
   const { url, submit, outlived } = await smallApi("unread bodies");
   const { id } = (await (await submit()).json()) as { id: string };
   const text =
@@ -49,7 +49,7 @@ test("a small heap has connections left while a tenant waits for all it may", { 
 // 48,000 empty objects, 64 bytes each.
 const tiny = `{"type":"a","payload":{"a":[${"{},".repeat(48_000)}1]}`;
 
-test("an API with a small heap outlives many bodies of tiny values", { tags: ["slow"] }, async () => {
+test("an API with a small heap outlives many bodies of tiny values", { tags: ["nightly"] }, async () => {
   const { url, headers, submit, outlived } = await smallApi("tiny values");
   await submit();
   const send = () => {
@@ -107,7 +107,7 @@ test("a small heap outlives many lists and leases of jobs full of tiny values", 
   await outlived();
 });
 
-test("a small heap outlives many reads of and waits for jobs full of tiny values", { tags: ["slow"] }, async () => {
+test("a small heap outlives many reads of and waits for jobs full of tiny values", { tags: ["nightly"] }, async () => {
   const { url, headers, submit, outlived } = await smallApi("tiny waits");
   await submit();
   const submitted = await fetch(`${url}/v1/jobs/batch`, {

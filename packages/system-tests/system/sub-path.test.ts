@@ -1,4 +1,4 @@
-// @module-tag slow
+// @module-tag nightly
 import { createClient } from "@atlasqueue/client";
 import { freePort } from "@atlasqueue/embedded";
 import { findProgram, forFile } from "@atlasqueue/harness";

@@ -1,4 +1,4 @@
-// @module-tag slow
+// @module-tag nightly
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { Job } from "@atlasqueue/contract";

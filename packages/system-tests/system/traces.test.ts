@@ -12,7 +12,7 @@ const handlers = fileURLToPath(new URL("../test/traced-handlers.ts", import.meta
 
 const system = forFile(startSystem);
 
-test("a curl's trace is one tree through retries, a child and a remote worker", { tags: ["slow"] }, async () => {
+test("a curl's trace is one tree through retries, a child and a remote worker", { tags: ["nightly"] }, async () => {
   const collector = await collect();
   const env = exporting(collector);
   const api = await system.startApi(env);
@@ -110,7 +110,7 @@ test("a curl's trace is one tree through retries, a child and a remote worker", 
   expect(metric("atlasqueue.jobs.submitted", "atlasqueue-api")).toMatchObject({ kind: "sum" });
 });
 
-test("a trace goes on through an assistant's tool: message, requests and job", { tags: ["slow"] }, async () => {
+test("a trace goes on through an assistant's tool: message, requests and job", { tags: ["nightly"] }, async () => {
   const collector = await collect();
   const api = await system.startApi(exporting(collector));
   const call = { name: "enqueue_job", arguments: { queue_name: "tool", payload: {}, idempotency_key: "traced" } };
@@ -142,7 +142,7 @@ test("a trace goes on through an assistant's tool: message, requests and job", {
   });
 });
 
-test("an isolated handler has its span in its process; a batch a span per job", { tags: ["slow"] }, async () => {
+test("an isolated handler has its span in its process; a batch a span per job", { tags: ["nightly"] }, async () => {
   const collector = await collect();
   const env = exporting(collector);
   const api = await system.startApi(env);

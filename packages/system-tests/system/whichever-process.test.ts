@@ -1,4 +1,4 @@
-// @module-tag slow
+// @module-tag nightly
 import { Agent, request, type IncomingHttpHeaders } from "node:http";
 import { beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { eventually, forFile } from "@atlasqueue/harness";

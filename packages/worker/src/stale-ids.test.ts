@@ -25,7 +25,7 @@ test("a job behind 20,000 ids of jobs that have ended is run within 2 s", async 
   expect(performance.now() - added_at).toBeLessThan(2_000);
 });
 
-test("after a FLUSHALL with 30,000 waiting a worker is never idle for 2 s", { tags: ["slow"] }, async () => {
+test("after a FLUSHALL with 30,000 waiting a worker is never idle for 2 s", { tags: ["nightly"] }, async () => {
   const server = await ownRedis();
   const redis = new Redis(server.url);
   onTestFinished(async () => {

@@ -1,4 +1,4 @@
-// @module-tag slow
+// @module-tag nightly
 import { fileURLToPath } from "node:url";
 import { eventually, redisUrl, spawnProcess, testDatabase, uniqueKeys } from "@atlasqueue/harness";
 import { expect, onTestFinished, test } from "vitest";

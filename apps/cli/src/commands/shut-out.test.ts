@@ -1,4 +1,4 @@
-// @module-tag slow
+// @module-tag nightly
 import { redisUrl, spawnProcess, testDatabase, forFile } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { mainFile } from "../../test/run-start.ts";

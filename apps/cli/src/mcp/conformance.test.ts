@@ -1,4 +1,4 @@
-// @module-tag slow
+// @module-tag nightly
 import { execFile } from "node:child_process";
 import { createRequire } from "node:module";
 import { forFile } from "@atlasqueue/harness";

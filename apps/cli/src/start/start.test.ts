@@ -73,7 +73,7 @@ test("with the embedded Redis the banner's line lists the dead jobs", { tags: ["
   await eventually(async () => expect((await run("sh", ["-c", line])).stdout.trim()).toBe(id));
 });
 
-test("with tokens, a provisioned tenant's jobs run, and it sees on which worker", { tags: ["slow"] }, async () => {
+test("with tokens, a provisioned tenant's jobs run, and it sees on which worker", { tags: ["nightly"] }, async () => {
   const ADMIN_SECRET = "correct horse battery";
   const tokens = { AUTH: "required", ADMIN_SECRET, WORKER_SHUTDOWN_SECONDS: "0" };
   const { api_url } = await runStart({ ...startEnv(folder.path), DATABASE_URL: await emptyDatabase(), ...tokens });
@@ -108,7 +108,7 @@ test("with tokens, a provisioned tenant's jobs run, and it sees on which worker"
   await eventually(async () => expect(await why(quick)).toEqual(["succeeded"]), { timeout_ms: 20_000 });
 });
 
-test("a SIGTERM in the middle of starting stops what was started", { tags: ["slow"] }, async () => {
+test("a SIGTERM in the middle of starting stops what was started", { tags: ["nightly"] }, async () => {
   const starting = await spawnProcess(mainFile, { args: ["start"], env: startEnv(folder.path) });
   await eventually(() => existsSync(join(folder.path, "postgres", "atlasqueue.owner")));
   starting.kill("SIGTERM");
@@ -117,7 +117,7 @@ test("a SIGTERM in the middle of starting stops what was started", { tags: ["slo
   expect(existsSync(postmasterFile())).toBe(false);
 });
 
-test("a SIGTERM ends a start whose handlers never load, worker processes included", { tags: ["slow"] }, async () => {
+test("a SIGTERM ends a start whose handlers never load, worker processes included", { tags: ["nightly"] }, async () => {
   const loading = join(folder.path, "loading");
   const starting = await spawnProcess(mainFile, {
     args: ["start"],
@@ -135,7 +135,7 @@ test("a SIGTERM ends a start whose handlers never load, worker processes include
   expect(starting.lines.filter((line) => !line.startsWith("{"))).toEqual([]);
 });
 
-test("a SIGTERM ends a start whose migration waits for another process's", { tags: ["slow"] }, async () => {
+test("a SIGTERM ends a start whose migration waits for another process's", { tags: ["nightly"] }, async () => {
   const url = await emptyDatabase();
   const other = connectDatabase({ url, connectionsMax: 1, timeoutMs: 15_000 });
   onTestFinished(() => other.close());

@@ -68,7 +68,7 @@ test("what a handler prints becomes a log line with its job's id", async () => {
   expect(strays).toEqual(named("process_started").map(() => "a module prints"));
 });
 
-test("a handler that blocks its loop leaves the API up, and ends with the system", { tags: ["slow"] }, async () => {
+test("a handler that blocks its loop leaves the API up, and ends with the system", { tags: ["nightly"] }, async () => {
   const id = await submit({ type: "blocks", max_attempts: 1 });
   await started.process.waitForLine(new RegExp(`"event":"handler_start".*${id}`));
   await isUp();

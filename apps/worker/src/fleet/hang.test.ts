@@ -1,4 +1,4 @@
-// @module-tag slow
+// @module-tag nightly
 import { fileURLToPath } from "node:url";
 import { createLogger, createQueue } from "@atlasqueue/core";
 import { eventually, redisUrl, testDatabase, uniqueKeys } from "@atlasqueue/harness";

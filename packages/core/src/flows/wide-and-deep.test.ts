@@ -30,18 +30,22 @@ test("ten thousand children are released in steps of 500, each in a statement of
   expect(await among("queued")).toBe(10_000);
 }, 60_000);
 
-test("a job that waits for 10,000 gets a row for each page of them", { tags: ["slow"], timeout: 60_000 }, async () => {
-  const parents = Object.fromEntries(Array.from({ length: 10_000 }, (_, at): [string, Member] => [`p${at}`, {}]));
-  const { sum: _sum, ...ids } = await addFlow<string>(deps, { ...parents, sum: { after: Object.keys(parents) } });
-  await succeedAll(...Object.values(ids));
-  for (let step = 1; step <= 20; step += 1) {
-    expect(await closeEdges(deps, 500)).toMatchObject({ rows: 500 });
-    const { rows, ready } = await releaseChildren(deps, 500);
-    expect([rows, ready.length]).toEqual([1, step === 20 ? 1 : 0]);
-  }
-});
+test(
+  "a job that waits for 10,000 gets a row for each page of them",
+  { tags: ["nightly"], timeout: 60_000 },
+  async () => {
+    const parents = Object.fromEntries(Array.from({ length: 10_000 }, (_, at): [string, Member] => [`p${at}`, {}]));
+    const { sum: _sum, ...ids } = await addFlow<string>(deps, { ...parents, sum: { after: Object.keys(parents) } });
+    await succeedAll(...Object.values(ids));
+    for (let step = 1; step <= 20; step += 1) {
+      expect(await closeEdges(deps, 500)).toMatchObject({ rows: 500 });
+      const { rows, ready } = await releaseChildren(deps, 500);
+      expect([rows, ready.length]).toEqual([1, step === 20 ? 1 : 0]);
+    }
+  },
+);
 
-test("a chain of a thousand is cancelled to its end", { tags: ["slow"], timeout: 60_000 }, async () => {
+test("a chain of a thousand is cancelled to its end", { tags: ["nightly"], timeout: 60_000 }, async () => {
   const chain = Object.fromEntries(
     Array.from({ length: 1_000 }, (_, at): [string, Member] => [`j${at}`, at === 0 ? {} : { after: [`j${at - 1}`] }]),
   );

@@ -58,7 +58,7 @@ test(
   },
 );
 
-test.each(Object.entries(mutants))("the model finds the fault: %s", { tags: ["slow"] }, async (_name, mutant) => {
+test.each(Object.entries(mutants))("the model finds the fault: %s", { tags: ["nightly"] }, async (_name, mutant) => {
   const engine = mutated(database, mutant);
   const property = fc.asyncProperty(anyCommands(commands_max), (commands) => run(commands, engine));
   const { failed } = await fc.check(property, { seed, numRuns: 40, endOnFailure: true });

@@ -1,4 +1,3 @@
-// @module-tag slow
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -30,47 +29,63 @@ async function apiEnv(): Promise<Record<string, string>> {
   };
 }
 
-test("the Python package's tests pass against the real API, and cover 90 % of its lines", async () => {
-  const env = { ...(await apiEnv()), COVERAGE_FILE: join(temporary(), "coverage") };
-  const said = await run(python(), ["-m", "coverage", "run", "-m", "pytest", "-q"], env);
-  expect(said).not.toMatch(/\d+ skipped/);
-  await run(python(), ["-m", "coverage", "combine"], env);
-  const report = await run(python(), ["-m", "coverage", "report", "--skip-covered", "--fail-under=90"], env);
-  process.stdout.write(`${said.trim().split("\n").at(-1)}\n${/^TOTAL.*/m.exec(report)?.[0]}\n`);
-});
+test(
+  "the Python package's tests pass against the real API, and cover 90 % of its lines",
+  { tags: ["slow"] },
+  async () => {
+    const env = { ...(await apiEnv()), COVERAGE_FILE: join(temporary(), "coverage") };
+    const said = await run(python(), ["-m", "coverage", "run", "-m", "pytest", "-q"], env);
+    expect(said).not.toMatch(/\d+ skipped/);
+    await run(python(), ["-m", "coverage", "combine"], env);
+    const report = await run(python(), ["-m", "coverage", "report", "--skip-covered", "--fail-under=90"], env);
+    process.stdout.write(`${said.trim().split("\n").at(-1)}\n${/^TOTAL.*/m.exec(report)?.[0]}\n`);
+  },
+);
 
-test.each(["celery", "django", "fastapi"])("the recipe for %s runs as its page shows it", async (name) => {
-  const recipe = fileURLToPath(new URL(`../../../../apps/docs/examples/${name}`, import.meta.url));
-  const paths = { PYTHONPATH: `${folder}/src:${recipe}` };
-  const plugin = ["-p", "no:cacheprovider", "-p", "atlasqueue.testing.plugin"];
-  const env = { ...(await apiEnv()), ...paths };
-  const said = await run(python(), ["-m", "pytest", "-q", ...plugin, "--rootdir", recipe, recipe], env);
-  expect(said).toMatch(/\d+ passed/);
-});
+test.each(["celery", "django", "fastapi"])(
+  "the recipe for %s runs as its page shows it",
+  { tags: ["nightly"] },
+  async (name) => {
+    const recipe = fileURLToPath(new URL(`../../../../apps/docs/examples/${name}`, import.meta.url));
+    const paths = { PYTHONPATH: `${folder}/src:${recipe}` };
+    const plugin = ["-p", "no:cacheprovider", "-p", "atlasqueue.testing.plugin"];
+    const env = { ...(await apiEnv()), ...paths };
+    const said = await run(python(), ["-m", "pytest", "-q", ...plugin, "--rootdir", recipe, recipe], env);
+    expect(said).toMatch(/\d+ passed/);
+  },
+);
 
-test("mypy and pyright accept the package, its examples and its tests, both in strict mode", async () => {
-  const cache = temporary();
-  await run(python(), ["-m", "mypy", "--strict", `--cache-dir=${cache}`, "src", "examples", "tests", "scripts"]);
-  const pyright = fileURLToPath(new URL("../../node_modules/.bin/pyright", import.meta.url));
-  await run(pyright, ["--pythonpath", python()]);
-});
+test(
+  "mypy and pyright accept the package, its examples and its tests, both in strict mode",
+  { tags: ["nightly"] },
+  async () => {
+    const cache = temporary();
+    await run(python(), ["-m", "mypy", "--strict", `--cache-dir=${cache}`, "src", "examples", "tests", "scripts"]);
+    const pyright = fileURLToPath(new URL("../../node_modules/.bin/pyright", import.meta.url));
+    await run(pyright, ["--pythonpath", python()]);
+  },
+);
 
-test("the wheel and the sdist install into a new environment, and the worker's command runs there", async () => {
-  const dist = temporary();
-  await run(python(), ["-m", "build", "--no-isolation", "--outdir", dist], {});
-  const files = readdirSync(dist);
-  expect(files).toHaveLength(2);
-  for (const [at, file] of files.entries()) {
-    const place = join(dist, `venv-${at}`);
-    await run(python(), ["-m", "venv", "--system-site-packages", place]);
-    const own = join(place, "bin", "python");
-    // Outside of the source folder, and without it on the path.
-    const alone = { PYTHONPATH: "" };
-    await run(own, ["-m", "pip", "install", "--no-index", "--no-build-isolation", join(dist, file)], alone);
-    const where = await run(own, ["-c", "import atlasqueue; print(atlasqueue.__file__)"], alone);
-    expect(where).toContain(place);
-    expect(readdirSync(join(where.trim(), ".."))).toContain("py.typed");
-    expect(await run(join(place, "bin", "atlasqueue-worker"), ["--help"], alone)).toContain("--concurrency");
-  }
-  rmSync(join(folder, "src", "atlasqueue.egg-info"), { recursive: true, force: true });
-});
+test(
+  "the wheel and the sdist install into a new environment, and the worker's command runs there",
+  { tags: ["nightly"] },
+  async () => {
+    const dist = temporary();
+    await run(python(), ["-m", "build", "--no-isolation", "--outdir", dist], {});
+    const files = readdirSync(dist);
+    expect(files).toHaveLength(2);
+    for (const [at, file] of files.entries()) {
+      const place = join(dist, `venv-${at}`);
+      await run(python(), ["-m", "venv", "--system-site-packages", place]);
+      const own = join(place, "bin", "python");
+      // Outside of the source folder, and without it on the path.
+      const alone = { PYTHONPATH: "" };
+      await run(own, ["-m", "pip", "install", "--no-index", "--no-build-isolation", join(dist, file)], alone);
+      const where = await run(own, ["-c", "import atlasqueue; print(atlasqueue.__file__)"], alone);
+      expect(where).toContain(place);
+      expect(readdirSync(join(where.trim(), ".."))).toContain("py.typed");
+      expect(await run(join(place, "bin", "atlasqueue-worker"), ["--help"], alone)).toContain("--concurrency");
+    }
+    rmSync(join(folder, "src", "atlasqueue.egg-info"), { recursive: true, force: true });
+  },
+);

@@ -62,7 +62,7 @@ function between() {
   return { interposed, state };
 }
 
-test("while the database is away, a handler outlives its lease", { tags: ["slow"], timeout: 60_000 }, async () => {
+test("while the database is away, a handler outlives its lease", { tags: ["nightly"], timeout: 60_000 }, async () => {
   const { handler, open, aborts } = heedful();
   const { named } = work(client, "gone", handler, 3);
   const id = await submit("gone");
@@ -80,7 +80,7 @@ test("while the database is away, a handler outlives its lease", { tags: ["slow"
   expect(named("lease_lost")).toEqual([]);
 });
 
-test("a run of a group goes on after the outage, in its order", { tags: ["slow"], timeout: 60_000 }, async () => {
+test("a run of a group goes on after the outage, in its order", { tags: ["nightly"], timeout: 60_000 }, async () => {
   const [first, second] = await client.submitMany(
     [1, 2].map(() => ({ type: "a", queue: "run", group: "g", max_attempts: 1 })),
   );
@@ -104,7 +104,7 @@ test("a run of a group goes on after the outage, in its order", { tags: ["slow"]
   expect(order).toEqual([first?.id, second?.id]);
 });
 
-test("it goes on until the API says that the job is another's", { tags: ["slow"], timeout: 60_000 }, async () => {
+test("it goes on until the API says that the job is another's", { tags: ["nightly"], timeout: 60_000 }, async () => {
   const { interposed, state } = between();
   const { handler, aborts } = heedful();
   const { named } = work(interposed, "taken", handler, 1);
@@ -120,31 +120,35 @@ test("it goes on until the API says that the job is another's", { tags: ["slow"]
   await eventually(() => expect(aborts).toMatchObject([{ name: "LeaseLostError" }]));
 });
 
-test("a connection that breaks in an outage is tried again at once", { tags: ["slow"], timeout: 60_000 }, async () => {
-  const random = vi.spyOn(Math, "random").mockReturnValue(0.99);
-  onTestFinished(() => random.mockRestore());
-  const { interposed, state } = between();
-  const { handler, aborts } = heedful();
-  const { named } = work(interposed, "broken", handler, 1);
-  await submit("broken");
-  await eventually(() => expect(named("handler_start")).toHaveLength(1));
-  state.answer = away;
-  // As many failures as the longest rests come after.
-  await eventually(() => expect(state.asked).toBeGreaterThanOrEqual(7), { timeout_ms: 30_000 });
-  let asked_again = false;
-  state.answer = () => {
+test(
+  "a connection that breaks in an outage is tried again at once",
+  { tags: ["nightly"], timeout: 60_000 },
+  async () => {
+    const random = vi.spyOn(Math, "random").mockReturnValue(0.99);
+    onTestFinished(() => random.mockRestore());
+    const { interposed, state } = between();
+    const { handler, aborts } = heedful();
+    const { named } = work(interposed, "broken", handler, 1);
+    await submit("broken");
+    await eventually(() => expect(named("handler_start")).toHaveLength(1));
+    state.answer = away;
+    // As many failures as the longest rests come after.
+    await eventually(() => expect(state.asked).toBeGreaterThanOrEqual(7), { timeout_ms: 30_000 });
+    let asked_again = false;
     state.answer = () => {
-      asked_again = true;
-      return away();
+      state.answer = () => {
+        asked_again = true;
+        return away();
+      };
+      throw reset();
     };
-    throw reset();
-  };
-  // Not once the hold was over.
-  await eventually(() => expect(asked_again).toBe(true), { timeout_ms: 30_000 });
-  expect(aborts).toEqual([]);
-});
+    // Not once the hold was over.
+    await eventually(() => expect(asked_again).toBe(true), { timeout_ms: 30_000 });
+    expect(aborts).toEqual([]);
+  },
+);
 
-test("if the API falls silent then, the handler is aborted later", { tags: ["slow"], timeout: 60_000 }, async () => {
+test("if the API falls silent then, the handler is aborted later", { tags: ["nightly"], timeout: 60_000 }, async () => {
   const { interposed, state } = between();
   const { handler, aborts } = heedful();
   const { named } = work(interposed, "silent", handler, 1);
@@ -182,34 +186,38 @@ test.each([
   expect(named("lease_lost")).toMatchObject([{ job: { id }, during: "handling" }]);
 });
 
-test("a job to be started late waits for the database, and starts once it is renewed", { tags: ["slow"] }, async () => {
-  const id = await submit("late");
-  let stood = false;
-  let refusals = 2;
-  const slow = createClient({
-    url: api.url,
-    async fetch(input, init) {
-      if (String(input).endsWith("/heartbeat") && refusals > 0) {
-        refusals -= 1;
-        return away();
-      }
-      const response = await fetch(input, init);
-      const text = await response.text();
-      if (!stood && text.includes('"lease_token"')) {
-        stood = true;
-        standStill(3_000);
-      }
-      return new Response(text, response);
-    },
-  });
-  const started: number[] = [];
-  const { named } = work(slow, "late", () => void started.push(refusals), 6);
-  await eventually(async () => expect(await client.get(id)).toMatchObject({ status: "succeeded", attempts: 1 }), {
-    timeout_ms: 20_000,
-  });
-  expect(started).toEqual([0]);
-  expect(named("lease_lost")).toEqual([]);
-});
+test(
+  "a job to be started late waits for the database, and starts once it is renewed",
+  { tags: ["nightly"] },
+  async () => {
+    const id = await submit("late");
+    let stood = false;
+    let refusals = 2;
+    const slow = createClient({
+      url: api.url,
+      async fetch(input, init) {
+        if (String(input).endsWith("/heartbeat") && refusals > 0) {
+          refusals -= 1;
+          return away();
+        }
+        const response = await fetch(input, init);
+        const text = await response.text();
+        if (!stood && text.includes('"lease_token"')) {
+          stood = true;
+          standStill(3_000);
+        }
+        return new Response(text, response);
+      },
+    });
+    const started: number[] = [];
+    const { named } = work(slow, "late", () => void started.push(refusals), 6);
+    await eventually(async () => expect(await client.get(id)).toMatchObject({ status: "succeeded", attempts: 1 }), {
+      timeout_ms: 20_000,
+    });
+    expect(started).toEqual([0]);
+    expect(named("lease_lost")).toEqual([]);
+  },
+);
 
 test("a stop ends in time while the database is away", async () => {
   const { interposed, state } = between();

@@ -49,7 +49,7 @@ function counting(open: () => Signal) {
 }
 
 describe.each(Object.entries(drivers))("with %s", (name, open) => {
-  test("jobs of many tenants that come at once are found by few waits", { tags: ["slow"] }, async () => {
+  test("jobs of many tenants that come at once are found by few waits", { tags: ["nightly"] }, async () => {
     const { waits, isIdle } = counting(open);
     const tenants = named("tenant", 400);
     work([noop], { tenants });
@@ -76,7 +76,7 @@ describe.each(Object.entries(drivers))("with %s", (name, open) => {
   });
 });
 
-test("a tenant with ten jobs starts them within 2 s behind one with ten thousand", { tags: ["slow"] }, async () => {
+test("a tenant with ten jobs starts them within 2 s behind one with ten thousand", { tags: ["nightly"] }, async () => {
   useSignal(drivers["redis"] as () => Signal);
   for (let batch = 0; batch < 10; batch += 1)
     await addTo(Array.from({ length: 1_000 }, () => ({ tenant: "greedy", queue: "default" })));
@@ -94,7 +94,7 @@ test("a tenant with ten jobs starts them within 2 s behind one with ten thousand
 });
 
 // 4 s on a quiet machine.
-test("a job of each of 3,000 tenants runs within seconds", { tags: ["slow"] }, async () => {
+test("a job of each of 3,000 tenants runs within seconds", { tags: ["nightly"] }, async () => {
   useSignal(drivers["redis"] as () => Signal);
   const tenants = named("tenant", 3_000);
   for (let at = 0; at < tenants.length; at += 500)

@@ -23,7 +23,7 @@ test("jobs for which no process can be started go back with no attempt spent, an
   mend();
 });
 
-test("until a process could be started, a worker takes only jobs of other queues", { tags: ["slow"] }, async () => {
+test("until a process could be started, a worker takes only jobs of other queues", { tags: ["nightly"] }, async () => {
   const mend = withNode("/nowhere/node");
   work([...isolatedHandlers, mail], { queues: ["default", "mails"], pollTimeoutSeconds: 60 });
   const ids = await add(...sums(50));
@@ -36,7 +36,7 @@ test("until a process could be started, a worker takes only jobs of other queues
   for (const id of ids) await becomes(id, { status: "succeeded", attempts: 1 });
 });
 
-test("so it does without Redis", { tags: ["slow"] }, async () => {
+test("so it does without Redis", { tags: ["nightly"] }, async () => {
   const { signal } = deps();
   const away = () => Promise.reject(new SignalUnavailableError("away"));
   Object.assign(signal, { take: away, wait: away });

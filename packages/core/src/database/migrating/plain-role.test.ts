@@ -45,19 +45,23 @@ const file = (folderMillis: number, ...statements: string[]) => ({
 const applied = async () =>
   (await sql`SELECT hash FROM atlasqueue.migrations ORDER BY created_at`).map(({ hash }) => hash);
 
-test("a migration does not wait for the end of an autovacuum, which gives way to it", { tags: ["slow"] }, async () => {
-  // As slow as it may be: it would take minutes.
-  await sql`CREATE TABLE large WITH (autovacuum_vacuum_cost_delay = 100, autovacuum_vacuum_cost_limit = 1,
+test(
+  "a migration does not wait for the end of an autovacuum, which gives way to it",
+  { tags: ["nightly"] },
+  async () => {
+    // As slow as it may be: it would take minutes.
+    await sql`CREATE TABLE large WITH (autovacuum_vacuum_cost_delay = 100, autovacuum_vacuum_cost_limit = 1,
     autovacuum_vacuum_threshold = 1, autovacuum_enabled = false) AS SELECT generate_series(1, 200000) AS a`;
-  await sql`DELETE FROM large WHERE a % 2 = 0`;
-  await sql`ALTER TABLE large SET (autovacuum_enabled = true)`;
-  await eventually(async () =>
-    expect(await admin`SELECT FROM pg_stat_progress_vacuum WHERE relid = 'large'::regclass`).toHaveLength(1),
-  );
-  const told: string[] = [];
-  await applyMissing(sql, [file(1, "ALTER TABLE large ADD COLUMN b int")], { tell: (line) => void told.push(line) });
-  expect(told).toEqual([]);
-});
+    await sql`DELETE FROM large WHERE a % 2 = 0`;
+    await sql`ALTER TABLE large SET (autovacuum_enabled = true)`;
+    await eventually(async () =>
+      expect(await admin`SELECT FROM pg_stat_progress_vacuum WHERE relid = 'large'::regclass`).toHaveLength(1),
+    );
+    const told: string[] = [];
+    await applyMissing(sql, [file(1, "ALTER TABLE large ADD COLUMN b int")], { tell: (line) => void told.push(line) });
+    expect(told).toEqual([]);
+  },
+);
 
 test("an application's account of its migrations beside ours is left alone, where we may not read it either", async () => {
   await admin`CREATE SCHEMA drizzle`;

@@ -1,4 +1,4 @@
-// @module-tag slow
+// @module-tag nightly
 import { afterAll, expect, test } from "vitest";
 import { readCron } from "./cron.ts";
 

@@ -48,13 +48,17 @@ test("a certificate that is not for the name that was dialled is refused, unless
   await expectAllToWork(open({ ...own(), servername: "redis.internal" }, undefined, "localhost"));
 });
 
-test("an error names an unknown authority, or our missing certificate, as the reason", { tags: ["slow"] }, async () => {
-  await refused(
-    open({ ...own(), ca: certificateAuthorityOfOthers() }),
-    /there is no connection to Redis: .*certificate/,
-  );
-  await refused(open({ ca: redis.authority.ca }), /there is no connection to Redis: .*certificate required/);
-});
+test(
+  "an error names an unknown authority, or our missing certificate, as the reason",
+  { tags: ["nightly"] },
+  async () => {
+    await refused(
+      open({ ...own(), ca: certificateAuthorityOfOthers() }),
+      /there is no connection to Redis: .*certificate/,
+    );
+    await refused(open({ ca: redis.authority.ca }), /there is no connection to Redis: .*certificate required/);
+  },
+);
 
 test("a connection that is ended in the middle of TLS with an unknown authority leaves no error unheard", async () => {
   const to = parseRedisUrl(redis.url) as Extract<RedisAddress, { kind: "server" }>;
@@ -98,23 +102,27 @@ test("a user with no more rights than the operators' page gives can do everythin
   expect(denied.filter((object) => !object?.startsWith("client|set"))).toEqual([]);
 });
 
-test("a cluster, and sentinels with their servers, are spoken to over TLS throughout", { tags: ["slow"] }, async () => {
-  const [cluster, set] = await Promise.all([
-    redisCluster({ tls: redis.authority }),
-    sentinelSet({ tls: redis.authority }),
-  ]);
-  onTestFinished(async () => {
-    await Promise.all([cluster.stop(), set.stop()]);
-  });
-  for (const { url } of [cluster, set]) {
-    const signal = redisSignal({ url, tls: own(), keys: newKeys(), timeoutMs: 2_000 });
-    opened.push(signal);
-    await expectAllToWork(signal);
-    const refusedOne = redisSignal({ url, tls: { ca: redis.authority.ca }, keys: newKeys(), timeoutMs: 2_000 });
-    opened.push(refusedOne);
-    await refused(refusedOne, /there is no connection to Redis: /);
-  }
-});
+test(
+  "a cluster, and sentinels with their servers, are spoken to over TLS throughout",
+  { tags: ["nightly"] },
+  async () => {
+    const [cluster, set] = await Promise.all([
+      redisCluster({ tls: redis.authority }),
+      sentinelSet({ tls: redis.authority }),
+    ]);
+    onTestFinished(async () => {
+      await Promise.all([cluster.stop(), set.stop()]);
+    });
+    for (const { url } of [cluster, set]) {
+      const signal = redisSignal({ url, tls: own(), keys: newKeys(), timeoutMs: 2_000 });
+      opened.push(signal);
+      await expectAllToWork(signal);
+      const refusedOne = redisSignal({ url, tls: { ca: redis.authority.ca }, keys: newKeys(), timeoutMs: 2_000 });
+      opened.push(refusedOne);
+      await refused(refusedOne, /there is no connection to Redis: /);
+    }
+  },
+);
 
 function certificateAuthorityOfOthers(): string {
   const other = certificateAuthority();
