@@ -129,6 +129,6 @@ const takenBy = (times: Required<Times>) => times["handler entered"] - times.sub
 function kindOf(text: string): Kind | undefined {
   if (text.includes("INSERT INTO atlasqueue.jobs")) return "insert";
   if (text.includes("SET status = 'running'")) return "claim";
-  if (text.includes("status = 'succeeded'")) return "settlement";
+  if (text.includes("WITH settled AS")) return "settlement";
   return undefined;
 }
