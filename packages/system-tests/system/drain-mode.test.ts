@@ -1,4 +1,4 @@
-// @module-tag slow
+// @module-tag nightly
 import { expect, test } from "vitest";
 import { eventually, forFile } from "@atlasqueue/harness";
 import { inParallel, startSystem } from "./system.ts";

@@ -18,14 +18,14 @@ describe.each(ways)("over %s, %s", (transport, era) => {
     speaker = await world.speak(transport, { token: world.tokens.admin, era, toolsets: all });
   });
 
-  test("every tool does what it says, and answers as its schema has it", { tags: ["slow"] }, async () => {
+  test("every tool does what it says, and answers as its schema has it", { tags: ["nightly"] }, async () => {
     // From here on the client holds each answer to the tool's schema.
     const names = await speaker.names();
     expect(names).toHaveLength(28);
     expect((await tour(speaker, queue)).toSorted()).toEqual(names.toSorted());
   });
 
-  test("a token with just the scope of a tool can do all that it does", { tags: ["slow"] }, async () => {
+  test("a token with just the scope of a tool can do all that it does", { tags: ["nightly"] }, async () => {
     const one = (token: string) => world.speak(transport, { token, era, toolsets: all });
     const { tokens } = world;
     const speakers = {
@@ -118,7 +118,7 @@ describe.each(ways)("over %s, %s", (transport, era) => {
   });
 });
 
-test("an API that says more than the tools know changes nothing in their answers", { tags: ["slow"] }, async () => {
+test("an API that says more than the tools know changes nothing in their answers", { tags: ["nightly"] }, async () => {
   const newer = await newerApi(world.api.url);
   onTestFinished(() => newer.close());
   const job = { type: "tour", payload: { n: 1 } };

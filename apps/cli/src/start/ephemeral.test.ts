@@ -1,4 +1,4 @@
-// @module-tag slow
+// @module-tag nightly
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { expect, test } from "vitest";

@@ -1,4 +1,4 @@
-// @module-tag slow
+// @module-tag nightly
 import { execFileSync } from "node:child_process";
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
