@@ -4,7 +4,7 @@ import { axeWidthTests } from "./pages/axe.ts";
 import { reloadTests } from "./pages/upgrade.ts";
 import { createWorld, type World } from "./world.ts";
 
-// What takes longest of that which holds for every page.
+// The slowest checks that apply to every page.
 let world: World;
 beforeAll(async () => {
   world = await createWorld();

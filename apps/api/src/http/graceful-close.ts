@@ -11,8 +11,8 @@ const look_ms = 100;
 /**
  * Closes a server without losing a request that is on its way. Once no more connections arrive, or a quarter of the time is
  * over, the port closes, and each answer says that it is the last on its connection. Half a second later idle connections
- * are closed. Resolves when nothing is connected. Cuts off the connections that are left at the deadline. On a busy machine
- * a timer is late, and Node reads what has arrived meanwhile only after it: so each look comes a turn of Node's loop later.
+ * are closed. Resolves when nothing is connected. Cuts off the connections that are left at the deadline. A timer that is
+ * late fires before Node reads what has arrived meanwhile, so each check waits for one more turn of the event loop.
  *
  * @example
  * const close = gracefulClose(server);

@@ -29,7 +29,7 @@ async function apiEnv(): Promise<Record<string, string>> {
   };
 }
 
-/** Tests that mostly wait for the end of leases run beside the others. */
+/** These tests mostly wait for leases to end, so they run in parallel with the others. */
 const waiting = ["tests/test_faults.py", "tests/test_processes.py"];
 
 test(
