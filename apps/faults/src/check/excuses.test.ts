@@ -25,7 +25,7 @@ const excuses: readonly [name: string, kind: string, act: (run: MadeUpRun) => un
   ["attempts-seen", "its process died while it asked", diesAsking],
   [
     "attempts-seen",
-    "the answer was cut",
+    "no answer came in time",
     (run) => {
       run.call("process", { name: "remote-1", role: "remote", pid: 3 }, "dies", { process: "rig" });
       run.submit("cut").move("job-cut", "running", { worker: "remote-1" });
@@ -39,7 +39,7 @@ const excuses: readonly [name: string, kind: string, act: (run: MadeUpRun) => un
   ],
   [
     "attempts-seen",
-    "the answer with it took too long",
+    "no answer came in time",
     // It gave up at last, and nobody knows what it was given.
     (run) =>
       waits(
@@ -63,7 +63,7 @@ const excuses: readonly [name: string, kind: string, act: (run: MadeUpRun) => un
   ],
   [
     "attempts-seen",
-    "the answer with it took too long",
+    "no answer came in time",
     // It asked again in time, and was answered when the lease had ended.
     (run) =>
       waits(
@@ -78,7 +78,7 @@ const excuses: readonly [name: string, kind: string, act: (run: MadeUpRun) => un
   ],
   [
     "attempts-seen",
-    "the answer with it took too long",
+    "no answer came in time",
     // A call by hand is all of its tries: the last one was answered when the lease had ended.
     (run) => {
       const asked = { worker: "remote-1-a-q", tenant: "a", to: "api-1" };
@@ -110,16 +110,18 @@ const excuses: readonly [name: string, kind: string, act: (run: MadeUpRun) => un
   ],
   [
     "attempts-seen",
-    "what gives it back took too long",
-    // Leased by an API that had not heard yet that its caller had hung up.
-    (run) => {
-      const leasedLate = (claim: () => MadeUpRun) => {
-        run.pass(200);
-        claim().pass(1_200);
-      };
-      const nothing = () => {};
-      waits(run, "info", nothing, (claim) => givesBack(run, "info", () => leasedLate(claim)));
-    },
+    "no answer came in time",
+    // It asked again, and was told that nothing was leased, before an API leased for the request it had given up.
+    (run) =>
+      waits(
+        run,
+        "info",
+        () => {},
+        (claim) => {
+          repeats(run, { jobs: [] }, () => {});
+          claim();
+        },
+      ),
   ],
   [
     "attempts-seen",
@@ -131,18 +133,7 @@ const excuses: readonly [name: string, kind: string, act: (run: MadeUpRun) => un
   ],
   [
     "attempts-seen",
-    "its caller gave up as the answer came",
-    (run) =>
-      waits(
-        run,
-        "info",
-        (claim) => void claim(),
-        () => givesBack(run, "info"),
-      ),
-  ],
-  [
-    "attempts-seen",
-    "the answer with it took too long",
+    "no answer came in time",
     // What another process ran right after this worker had given it back says nothing of where this worker is.
     (run) => {
       run.submit("back").move("job-back", "running", { worker: "remote-1-a-q" });

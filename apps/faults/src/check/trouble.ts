@@ -42,17 +42,6 @@ export const diedAsking = (
       ),
   );
 
-/** Whether a server, or the way from a process to it, was in trouble then, or just before. */
-export function wasCutOff({ faults }: Facts, process: string, server: RegExp, span: Span): boolean {
-  const longer = { from_ms: span.from_ms - return_ms, to_ms: span.to_ms };
-  return faults.some((one) => overlap(one, longer) && one.victims.some((victim) => cuts(victim, process, server)));
-}
-
-const cuts = (victim: string, process: string, server: RegExp) => {
-  const [from = "", to] = victim.split(">");
-  return to === undefined ? server.test(from) : from === process && server.test(to);
-};
-
 /** Whether the way from a process to PostgreSQL was shut for a third of a lease then: no lease is used or given back in time. */
 export function wasShutOff(facts: Facts, process: string, span: Span): boolean {
   return lastedInLease(
@@ -95,30 +84,21 @@ const measured = ({ samples }: Facts, what: string, whose: string): Span[] =>
     .filter(({ of, name }) => of === what && name === whose)
     .map(({ at_ms, value }) => ({ from_ms: at_ms - value, to_ms: at_ms }));
 
-/** Whether a remote worker was told of this very lease. */
-export const hadItsAnswer = ({ leaseCalls }: Facts, { token }: Pick<Held, "token">): boolean =>
-  token !== null && leaseCalls.some(({ tokens }) => tokens.has(token));
+/** When the first answer was there that gave a remote worker this very lease. */
+export function heardMs({ leaseCalls }: Facts, { token }: Pick<Held, "token">): number | undefined {
+  const its = token === null ? [] : leaseCalls.filter(({ tokens }) => tokens.has(token));
+  return its.length > 0 ? Math.min(...its.map(({ to_ms }) => to_ms)) : undefined;
+}
 
 /**
- * Whether a remote worker still waited for this very lease a third of it later: the first answer that had it came then, or
- * there was none to a request under its token, or to one of that time that might have had it.
+ * Whether a remote worker was answered without this lease while it lived: by a request under its token that was sent after the
+ * claim, or when no other request under it may have been the one that leased.
  */
-export function waitedLong(
-  { leaseCalls, settings: { lease_ms } }: Facts,
-  { worker, token, from_ms }: Pick<Held, "worker" | "token" | "from_ms">,
-): boolean {
-  const late_ms = from_ms + lease_ms / 3;
-  const calls = leaseCalls.filter((call) => call.worker === worker);
-  const its = calls.filter(({ tokens }) => token !== null && tokens.has(token));
-  if (its.length > 0) return Math.min(...its.map(({ to_ms }) => to_ms)) > late_ms;
-  // Told in time that nothing is leased under it, it waits for no answer.
-  const told = calls.some(
-    (call) => call.asked_under === token && call.known === "ok" && call.to_ms < from_ms + lease_ms,
-  );
-  if (told && token !== null) return false;
-  // One call of a worker by hand is all of its tries, of which the last may have been answered when the lease had ended.
-  const unheard = calls.filter(({ by_hand, known, to_ms }) => (by_hand || known !== "ok") && to_ms > late_ms);
-  return unheard.some((call) => call.asked_under === token || call.from_ms <= from_ms + clocks_ms);
+export function wasToldOtherwise({ leaseCalls, settings }: Facts, { token, from_ms, to_ms }: Held): boolean {
+  const its = leaseCalls.filter(({ asked_under }) => token !== null && asked_under === token);
+  const ends_ms = Math.min(to_ms, from_ms + settings.lease_ms) - clocks_ms;
+  const told = its.filter((one) => one.known === "ok" && one.to_ms < ends_ms);
+  return told.some((one) => one.from_ms > from_ms + clocks_ms) || (told.length > 0 && told.length === its.length);
 }
 
 /**
@@ -129,30 +109,6 @@ export function renewedLong({ renewals, settings: { lease_ms } }: Facts, { job, 
   const late_ms = from_ms + lease_ms / 3;
   const its = renewals.filter((one) => one.job === job && one.token === token && one.from_ms <= late_ms);
   return its.length > 0 && !its.some(({ known, to_ms }) => known === "ok" && to_ms <= late_ms);
-}
-
-/** Whether one that had no answer and gave the lease back still waited for the API's word on that a third of the lease later. */
-export const givenBackLong = ({ givenBack, settings }: Facts, lease: Held): boolean =>
-  givenBack.some(({ token, from_ms, to_ms }) => {
-    const late_ms = lease.from_ms + settings.lease_ms / 3;
-    return token === lease.token && from_ms <= late_ms && to_ms > late_ms;
-  });
-
-/**
- * Whether a remote worker gave up a request just as this lease was on its way to it: what is written to a connection that
- * the other side has just closed counts as sent.
- */
-export function gaveUpThen(
-  { leaseCalls, settings: { lease_ms } }: Facts,
-  { worker, from_ms }: Pick<Held, "worker" | "from_ms">,
-): boolean {
-  return leaseCalls.some(
-    (call) =>
-      call.worker === worker &&
-      call.known !== "ok" &&
-      call.to_ms >= from_ms - clocks_ms &&
-      call.to_ms <= from_ms + lease_ms / 3,
-  );
 }
 
 /** So far may a standby be behind that nobody waits for: what was committed within this before a failover. */

@@ -1,4 +1,4 @@
-import { givesBack, itsAnswer, remote, waits, waitsAndRenews } from "../good-run.ts";
+import { givesBack, itsAnswer, remote, repeats, waits, waitsAndRenews } from "../good-run.ts";
 import type { Violation } from "./violation.ts";
 
 export const leases: readonly Violation[] = [
@@ -92,6 +92,18 @@ export const leases: readonly Violation[] = [
     /attempt 1 of remote-1-a-q/,
     // It was renewed late, but could have begun long before.
     (run) => waitsAndRenews(run, 1_200, 1_200),
+  ],
+  [
+    "attempts-seen",
+    /attempt 1 of remote-1-a-q/,
+    // It asked again while the lease lived, and was told that nothing was leased.
+    (run) =>
+      waits(
+        run,
+        "info",
+        (claim) => void claim().pass(300),
+        () => repeats(run, { jobs: [] }, () => {}),
+      ),
   ],
   [
     "attempts-seen",

@@ -4,23 +4,20 @@ import { givenBackWrongly } from "./given-back.ts";
 import { leasesOf, ranUnder, type Held } from "../leases.ts";
 import {
   diedAsking,
-  gaveUpThen,
-  givenBackLong,
-  hadItsAnswer,
+  heardMs,
   renewedLong,
   stoodStill,
-  wasCutOff,
   wasHurt,
   wasShutOff,
-  waitedLong,
   wasSlow,
+  wasToldOtherwise,
   wereLocked,
 } from "../trouble.ts";
 
 export const attemptsSeen: Invariant = {
   name: "attempts-seen",
   sentence:
-    "No attempt is spent that no handler saw, unless its process died or stood still, its way to PostgreSQL was shut, it got no processor, jobs were locked, the commit, the answer with it, its renewal or what gave it back took too long, or its caller gave up as it came",
+    "No attempt is spent that no handler saw, unless its process died or stood still, its way to PostgreSQL was shut, it got no processor, jobs were locked, or the commit, the answer with it or its renewal took too long",
   *find(facts, excuse) {
     const { stories, leaseCalls } = facts;
     // One that works by hand may leave what it was given.
@@ -61,9 +58,9 @@ const mostOf = (names: string[]) =>
   [...Map.groupBy(names, (name) => name).values()].toSorted((a, b) => b.length - a.length)[0]?.[0];
 
 /**
- * What the history has against the claim's way to its handler. A remote worker's jobs are claimed by an API for it: this may
- * die with them, or the answer on its way. A process' own faults come first, as they explain more than a slow machine. What became
- * of an answer excuses nobody who has not done what there is to do about one that is lost (`given_back`).
+ * Why the claim never reached its handler, if the history shows it. A process' own faults come first, as they explain more than
+ * a slow machine. A remote worker's jobs are claimed by an API for it, and guarantee 5 says what that owes it: a request under
+ * the same token that is answered while the lease lives has the job.
  */
 function excuseFor(facts: Facts, lease: Held, process: string | undefined, given_back: boolean): string | undefined {
   const slow = wasSlow(facts, lease) ? "commits took too long" : undefined;
@@ -77,16 +74,13 @@ function excuseFor(facts: Facts, lease: Held, process: string | undefined, given
   if (wereLocked(facts, lease)) return "the table of jobs was locked";
   if (stoodStill(facts, process, lease)) return "its process got no processor";
   if (facts.lives.find(({ name }) => name === process)?.role !== "remote") return slow;
-  if (!given_back) return undefined;
-  const apis = new Set(facts.lives.filter(({ role }) => role === "api").map(({ name }) => name));
-  const [last_ms, first_ms] = [Math.min(lease.to_ms, lease.from_ms + 10_000), lease.from_ms];
-  const handing = { from_ms: first_ms, to_ms: last_ms };
-  if ([...apis].some((api) => wasHurt(facts, api, handing))) return "an API died or stood still with the answer";
-  const cut = wasCutOff(facts, process, /^api/, handing) ? "the answer was cut" : undefined;
-  if (cut !== undefined && !hadItsAnswer(facts, lease)) return cut;
-  if (slow !== undefined) return slow;
-  if (waitedLong(facts, lease)) return "the answer with it took too long";
-  if (renewedLong(facts, lease)) return "its renewal took too long";
-  if (givenBackLong(facts, lease)) return "what gives it back took too long";
-  return gaveUpThen(facts, lease) ? "its caller gave up as the answer came" : cut;
+  return given_back ? (slow ?? unheard(facts, lease)) : undefined;
+}
+
+/** Why a remote worker could not run it, if no answer had it in time or it could not be renewed. */
+function unheard(facts: Facts, lease: Held): string | undefined {
+  const heard_ms = heardMs(facts, lease);
+  if (heard_ms === undefined) return wasToldOtherwise(facts, lease) ? undefined : "no answer came in time";
+  if (heard_ms > lease.from_ms + facts.settings.lease_ms / 3) return "the answer with it took too long";
+  return renewedLong(facts, lease) ? "its renewal took too long" : undefined;
 }

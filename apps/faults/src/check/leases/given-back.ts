@@ -1,6 +1,6 @@
 import type { Facts } from "../facts.ts";
 import { clocks_ms, type Held } from "../leases.ts";
-import { hadItsAnswer, hasCrashed } from "../trouble.ts";
+import { hasCrashed, heardMs } from "../trouble.ts";
 
 /** How long a client rests at first between two tries. */
 const first_rests_ms = 500;
@@ -16,7 +16,7 @@ export function givenBackWrongly(facts: Facts, lease: Held): string | undefined 
   const unheard = leaseCalls.filter(
     ({ asked_under, known }) => token !== null && asked_under === token && known === "info",
   );
-  if (unheard.length === 0 || hadItsAnswer(facts, lease)) return undefined;
+  if (unheard.length === 0 || heardMs(facts, lease) !== undefined) return undefined;
   // What was told before may be forgotten.
   const kept = !hasCrashed(facts, lease);
   const tries = givenBack.filter((one) => one.token === token);

@@ -81,15 +81,16 @@ class QueueWork:
             await pause(ends_at - monotonic(), self._changed, *events)
 
     async def _keep_leasing(self) -> None:
-        """One request after another. One that got no response is repeated with its token, and has the same jobs.
+        """One request after another, under one token until it has leased jobs.
 
-        After a timeout the worker uses half of its slots, and one more after each response.
+        A request without a response may still be on its way when the next one is answered, and what it leases is then
+        had with the one after that. After a timeout the worker uses half of its slots, and one more after each response.
         """
         slots = self._concurrency
         failures = 0
         #: What a request leased whose response was lost must be asked for again in time.
         rest_most = self._lease_seconds / 3
-        #: Of a request that may have leased jobs, though no response came.
+        #: Under which jobs may be leased that no response had.
         token: str | None = None
         while not self.draining.is_set():
             room = min(slots - self._busy(), self._concurrency + _UNSETTLED_MAX - len(self._held), _LEASE_JOBS_MAX)
@@ -118,12 +119,15 @@ class QueueWork:
                 rest = backoff_seconds(failures, random.random(), rest_most)
                 await pause((error.retry_after or 0.0) + rest, self.draining)
                 continue
-            token = None
+            early = not jobs and monotonic() - asked_at < _EARLY_SECONDS
+            # What was leased under a used token has ended, and its responses are early.
+            if jobs or early:
+                token = None
             failures = 0
             slots = min(self._concurrency, slots + 1)
             for leased in jobs:
                 self._start(leased)
-            if not jobs and monotonic() - asked_at < _EARLY_SECONDS:
+            if early:
                 await pause(_EARLY_SECONDS * random.random(), self.draining)
         if token is not None:
             await self._released(token)
