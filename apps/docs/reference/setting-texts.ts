@@ -11,7 +11,7 @@ export const settingTexts: Record<string, Record<string, About>> = {
     DATABASE_TIMEOUT_SECONDS: { what: "time for one statement", unset: "API 1.5, worker 5" },
     DATABASE_PREPARED_STATEMENTS: { what: "`false` for some poolers" },
     REDIS_URL: { what: "Redis 6.2 or newer, or Valkey", unset: "`start`: its own Redis, or none" },
-    REDIS_TLS_CA_FILE: { what: "PEM, for `rediss://`", unset: "the system's authorities" },
+    REDIS_TLS_CA_FILE: { what: "PEM, for `rediss://`", unset: "the authorities of Node" },
     REDIS_TLS_SERVERNAME: { what: "name in the server's certificate", unset: "the host in the URL" },
     REDIS_TLS_CERT_FILE: { what: "PEM, client certificate", unset: "none" },
     REDIS_TLS_KEY_FILE: { what: "PEM, its key", unset: "none" },

@@ -10,7 +10,7 @@ export async function queueNamed(client: Client, name: string, call: CallOptions
   } catch (error) {
     if (!(error instanceof NotFoundError)) throw error;
     throw new Refusal(
-      `There is no queue ${JSON.stringify(name)}: one exists while it has jobs, is paused or has limits. list_queues shows those there are.`,
+      `There is no queue ${JSON.stringify(name)}: one exists while it has jobs, is paused, or has limits or defaults. list_queues shows those there are.`,
     );
   }
 }

@@ -144,6 +144,7 @@ function ofBacklog(facts: Facts): ProblemNow | undefined {
 
 function ofCounts({ summary }: Facts): ProblemNow | undefined {
   if (!summary.below_zero) return undefined;
-  const detail = "The queue counts don't match the jobs. Run `atlasqueue doctor` to see where.";
+  const detail =
+    "The queue counts don't match the jobs. A statement other than AtlasQueue's may have changed its tables.";
   return { ...nothing, code: "counts_drifting", severity: "warning", detail };
 }

@@ -19,7 +19,7 @@ export class TooManyQueuesError extends Error {
   constructor(queues_max: number, queue: string) {
     super(
       `There may be ${queues_max} queues, and ${JSON.stringify(queue)} would be one more; a queue counts while it has ` +
-        "jobs, finished ones included, is paused or has limits",
+        "jobs, finished ones included, is paused, or has limits or defaults",
     );
   }
 }

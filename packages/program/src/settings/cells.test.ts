@@ -65,7 +65,15 @@ test.each([
     other({ DATABASE_URL: "postgres://v@one:5432/atlasqueue" }),
     "CELLS_FILE must give each cell a schema of its own; home and b have the same",
   ],
-  [other({ REDIS_URL: "redis://r1" }), "give each cell a REDIS_URL, a DATABASE_SCHEMA or a JOB_QUEUE_KEY of its own"],
+  [
+    other({ REDIS_URL: "redis://r1" }),
+    "give each cell a REDIS_URL, a DATABASE_SCHEMA, or a JOB_QUEUE_KEY and a DLQ_KEY",
+  ],
+  [
+    other({ REDIS_URL: "redis://r1", JOB_QUEUE_KEY: "b:jobs" }),
+    "or a JOB_QUEUE_KEY and a DLQ_KEY of its own; home and",
+  ],
+  [other({ REDIS_URL: "redis://r1", DLQ_KEY: "b:dlq" }), "or a JOB_QUEUE_KEY and a DLQ_KEY of its own; home and b"],
   [other({ DATABASE_SCHEMA: "Has Blank" }), "CELLS_FILE: cell b: DATABASE_SCHEMA must be"],
   [other({ DATABASE_URL: "http://u:s3cret@two" }), "CELLS_FILE: cell b: DATABASE_URL must be"],
   [other({ DATABASE_URL: "" }), "CELLS_FILE: cell b: DATABASE_URL is not set"],

@@ -42,9 +42,8 @@ export function readCells(env: Env): [Cell, ...Cell[]] {
 
 /** The same from settings that are parsed already, in which the values of home stand for those of the environment. */
 export function cellsOf(set: OwnValues & { CELLS_FILE?: string | undefined }): [Cell, ...Cell[]] {
-  const { CELLS_FILE: file } = set;
-  if (file === undefined) return [cellOf("home", set)];
-  const cells = readCellsFile(file).map((own) => {
+  if (set.CELLS_FILE === undefined) return [cellOf("home", set)];
+  const cells = readCellsFile(set.CELLS_FILE).map((own) => {
     const { name = "" } = own;
     try {
       return cellOf(name, parseSettings(z.object(ownSettings), own));
@@ -57,8 +56,9 @@ export function cellsOf(set: OwnValues & { CELLS_FILE?: string | undefined }): [
     const { host, port, database } = parseDatabaseUrl(url).driver;
     return JSON.stringify([host, port, database, schema]);
   });
-  const owns = "a REDIS_URL, a DATABASE_SCHEMA or a JOB_QUEUE_KEY of its own";
-  requireApart(cells, owns, ({ redis }) => redis && `${redis.url.replace(/^.*@/, "")} ${redis.keys.jobs}`);
+  const owns = "a REDIS_URL, a DATABASE_SCHEMA, or a JOB_QUEUE_KEY and a DLQ_KEY of its own";
+  for (const key of ["jobs", "deadLetters"] as const)
+    requireApart(cells, owns, ({ redis }) => redis && `${redis.url.replace(/^.*@/, "")} ${redis.keys[key]}`);
   return cells as [Cell, ...Cell[]];
 }
 

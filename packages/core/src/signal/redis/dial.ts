@@ -9,7 +9,7 @@ const silence_ms_max = 2_000;
 const handshake_ms_max = 2_000;
 const retry_ms = (tries: number) => Math.min(tries * 50, 1_000);
 
-/** In PEM. By default the system's authorities, no certificate of our own, and the name that was dialled. */
+/** In PEM. By default the authorities that Node trusts, no certificate of our own, and the name that was dialled. */
 export type RedisTls = {
   ca?: string | undefined;
   cert?: string | undefined;
