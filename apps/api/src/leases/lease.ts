@@ -16,8 +16,8 @@ export const lease = route(
       "One that waited for others comes with their results, as when it is read; of all jobs together no more than about " +
       "1 MiB of them, and as much of its steps and signals.\n\n" +
       "If no response comes, repeat the request with the same `lease_token`: it returns at once the jobs that are still leased " +
-      "under it, with `repeated: true`. A token leases once, so make a fresh UUID after each response with jobs or with " +
-      "`repeated: true`. Without one, the jobs of a lost response come back when their leases end, and the attempt counts.\n\n" +
+      "under it, with `repeated: true`. A token leases once, so make a fresh UUID for each new request. Without one, the jobs of " +
+      "a lost response come back when their leases end, and the attempt counts.\n\n" +
       "A response may be late. By the worker's own clock its jobs are held until `waited_ms` plus `remaining_ms` after it sent " +
       "the request. With less than half of the lease left, send a heartbeat before the work, and don't start on 409.\n\n" +
       "With `types` only jobs of these types are leased; others stay in the queue, in their order, for other workers.",

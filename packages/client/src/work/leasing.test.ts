@@ -9,11 +9,6 @@ type Asked = { at_ms: number; max_jobs: number; lease_token: string };
 
 const unheard: Answer = swallowed;
 const none: Answer = async () => Response.json({ jobs: [], waited_ms: 0, remaining_ms: 0, repeated: false });
-/** After a wait. */
-const noneLate: Answer = async (signal) => {
-  await new Promise((resolve) => void setTimeout(resolve, 1_000));
-  return none(signal);
-};
 const refused: Answer = () =>
   Promise.reject(
     Object.assign(new TypeError("fetch failed"), { cause: Object.assign(new Error("away"), { code: "ECONNREFUSED" }) }),
@@ -66,16 +61,16 @@ test("a request without an answer is given up after a third of the lease, and re
   expect([asked.length >= 3, tokens() >= 2]).toEqual([true, true]);
   expect(new Set(asked.slice(0, 3).map(({ lease_token }) => lease_token)).size).toBe(1);
   await stop();
-  expect(released).toEqual([]);
+  // The first one may still be on its way when the last one has no jobs.
+  expect(released).toEqual([asked[0]?.lease_token]);
 });
 
-test("a token is used until it has leased jobs, as a request without an answer may lease them later", async () => {
-  const answers = [unheard, noneLate, noneLate, jobs(1)];
-  const { asked, pass, stop } = working((nth) => answers[nth - 1] ?? none);
-  await pass(12_000);
-  const [first, ...others] = asked.slice(0, 5).map(({ lease_token }) => lease_token);
-  expect(others.map((token) => token === first)).toEqual([true, true, true, false]);
+test("a repeated request that has the jobs releases nothing", async () => {
+  const { asked, released, pass, stop } = working((nth) => (nth === 1 ? unheard : nth === 2 ? jobs(1) : none));
+  await pass(6_000);
+  expect(asked.length).toBeGreaterThan(2);
   await stop();
+  expect(released).toEqual([]);
 });
 
 test("after each timeout half as many jobs are asked for, and one more after each answer", async () => {

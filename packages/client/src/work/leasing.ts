@@ -14,9 +14,9 @@ const release_ms_max = 2_000;
 type Wanted = { queue: string; concurrency: number; wait_seconds: number };
 
 /**
- * Leases jobs for the free slots, one request after another, under one token until it has leased jobs: a request without a
- * response may still be on its way when the next one is answered, and what it leases is then had with the one after that. After
- * a timeout the worker uses half of its slots, and one more after each response. Never rejects.
+ * Leases jobs for the free slots, one request after another. A request without a response is repeated with its token, and has
+ * the same jobs. If the repetition gets none, the token is released: the first request may still be on its way, and now leases
+ * nothing. After a timeout the worker uses half of its slots, and one more after each response. Never rejects.
  */
 export function createLeasing(
   { calls, held, observe, worker_id, lease_seconds, types, stages, start }: WorkerParts,
@@ -28,7 +28,7 @@ export function createLeasing(
   const rest_ms_max = (lease_seconds * 1_000) / 3;
   let slots = concurrency;
   let failures = 0;
-  /** Under which jobs may be leased that no response had. */
+  /** Of a request that may have leased jobs, though no response came. */
   let open_token: string | undefined;
   const release = async (): Promise<void> => {
     if (open_token === undefined) return;
@@ -41,17 +41,18 @@ export function createLeasing(
   const rest = (ms = 0): Promise<void> => pause(ms + backoffMs((failures += 1), Math.random(), rest_ms_max), stopping);
 
   const lease = async (maxJobs: number): Promise<void> => {
+    const is_repeated = open_token !== undefined;
     open_token ??= randomToken();
     const asked_at_ms = performance.now();
     try {
       const options = { ...request, maxJobs, leaseToken: open_token };
       const jobs = await calls.lease(queue, options, { signal: stopping, retries: 0 });
-      const is_early = jobs.length === 0 && performance.now() - asked_at_ms < early_ms;
-      // What was leased under a used token has ended, and its responses are early.
-      if (jobs.length > 0 || is_early) open_token = undefined;
+      if (jobs.length > 0 || !is_repeated) open_token = undefined;
       failures = 0;
       slots = Math.min(concurrency, slots + 1);
       start(jobs, asked_at_ms);
+      const is_early = jobs.length === 0 && performance.now() - asked_at_ms < early_ms;
+      await release();
       if (is_early) await pause(early_ms * Math.random(), stopping);
     } catch (error) {
       if (stopping.aborted) return;

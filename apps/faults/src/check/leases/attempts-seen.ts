@@ -59,8 +59,8 @@ const mostOf = (names: string[]) =>
 
 /**
  * Why the claim never reached its handler, if the history shows it. A process' own faults come first, as they explain more than
- * a slow machine. A remote worker's jobs are claimed by an API for it, and guarantee 5 says what that owes it: a request under
- * the same token that is answered while the lease lives has the job.
+ * a slow machine. An API claims for a remote worker. By guarantee 5, each response under that token has the job while its
+ * lease lives.
  */
 function excuseFor(facts: Facts, lease: Held, process: string | undefined, given_back: boolean): string | undefined {
   const slow = wasSlow(facts, lease) ? "commits took too long" : undefined;

@@ -81,16 +81,16 @@ class QueueWork:
             await pause(ends_at - monotonic(), self._changed, *events)
 
     async def _keep_leasing(self) -> None:
-        """One request after another, under one token until it has leased jobs.
+        """One request after another. One that got no response is repeated with its token, and has the same jobs.
 
-        A request without a response may still be on its way when the next one is answered, and what it leases is then
-        had with the one after that. After a timeout the worker uses half of its slots, and one more after each response.
+        If the repetition gets none, the token is released: the first request may still be on its way, and now leases
+        nothing. After a timeout the worker uses half of its slots, and one more after each response.
         """
         slots = self._concurrency
         failures = 0
         #: What a request leased whose response was lost must be asked for again in time.
         rest_most = self._lease_seconds / 3
-        #: Under which jobs may be leased that no response had.
+        #: Of a request that may have leased jobs, though no response came.
         token: str | None = None
         while not self.draining.is_set():
             room = min(slots - self._busy(), self._concurrency + _UNSETTLED_MAX - len(self._held), _LEASE_JOBS_MAX)
@@ -103,6 +103,7 @@ class QueueWork:
                 wait = None if token is None else backoff_seconds(failures, random.random(), rest_most)
                 await pause(wait, self._changed, self.draining)
                 continue
+            repeated = token is not None
             token = token or random_token()
             asked_at = monotonic()
             try:
@@ -120,8 +121,7 @@ class QueueWork:
                 await pause((error.retry_after or 0.0) + rest, self.draining)
                 continue
             early = not jobs and monotonic() - asked_at < _EARLY_SECONDS
-            # What was leased under a used token has ended, and its responses are early.
-            if jobs or early:
+            if jobs or not repeated or await self._released(token):
                 token = None
             failures = 0
             slots = min(self._concurrency, slots + 1)
