@@ -124,6 +124,15 @@ const excuses: readonly [name: string, kind: string, act: (run: MadeUpRun) => un
       ),
   ],
   [
+    "run-whole",
+    "it could not reach PostgreSQL as it started",
+    (run) => {
+      const start = () =>
+        void run.call("process", { name: "api-1", role: "api", pid: 2 }, { code: 1, signal: null, victim: false });
+      run.fault("answers-lost", ["api-1>postgres"], start);
+    },
+  ],
+  [
     "attempts-seen",
     "its process got no processor",
     (run) => {

@@ -51,6 +51,15 @@ export function wasShutOff(facts: Facts, process: string, span: Span): boolean {
   );
 }
 
+/** Whether PostgreSQL, or the way from a process to it, had some trouble at some time of the span. */
+export const wasCutOff = ({ faults }: Facts, process: string, span: Span): boolean =>
+  faults.some(
+    (one) =>
+      overlap(one, span) &&
+      (one.fault === "all-links-cut" ||
+        one.victims.some((victim) => [`${process}>postgres`, "postgres"].includes(victim))),
+  );
+
 /** Whether somebody wanted the table of jobs for itself for a third of a lease then: everybody else waited behind it. */
 export function wereLocked(facts: Facts, span: Span): boolean {
   return lastedInLease(facts, span, ({ fault }) => fault === "jobs-locked");

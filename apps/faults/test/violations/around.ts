@@ -15,4 +15,12 @@ export const around: readonly Violation[] = [
     (run) =>
       run.call("process", { name: "api-1", role: "api", pid: 2 }, { code: null, signal: "SIGSEGV", victim: false }),
   ],
+  [
+    "run-whole",
+    /worker-1 ended by itself with 1/,
+    (run) =>
+      run.fault("answers-lost", ["api-1>postgres"], () => {
+        run.call("process", { name: "worker-1", role: "worker", pid: 2 }, { code: 1, signal: null, victim: false });
+      }),
+  ],
 ];

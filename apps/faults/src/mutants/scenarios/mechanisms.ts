@@ -69,7 +69,11 @@ export async function wokenByMark(scene: Scene): Promise<void> {
   call.ok({ queue: queue.queue });
   for (const nonce of ["m1", "m2", "m3"]) await scene.submit(nonce, { queue: queue.queue });
   const claimer = { tenant: "default", queues: [queue.queue], worker_id: "w1", lease_seconds: 30 };
-  for (let ids = await deps.signal.take([queue], 1); ids.length > 0; ids = await deps.signal.take([queue], 1)) {
+  for (
+    let ids = (await deps.signal.take([queue], 1)).ids;
+    ids.length > 0;
+    ids = (await deps.signal.take([queue], 1)).ids
+  ) {
     for (const lease of await core.claim(deps, ids, claimer)) {
       scene.begin(lease)();
       await scene.complete(lease);
