@@ -3,7 +3,7 @@ import { code, table } from "./table.ts";
 
 const meanings: Record<JobStatus, string> = {
   scheduled: "waits for its time or a signal",
-  blocked: "waits for its group, keys or parents",
+  blocked: "waits for its group, parents or commit",
   queued: "is ready and waits for a worker",
   running: "a worker holds its lease",
   failed: "an attempt failed; it will be retried",

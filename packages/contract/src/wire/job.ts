@@ -112,7 +112,7 @@ export const job = describeValue(
       type: "The kind of the job. It decides which handler runs it.",
       queue: "The queue that the job is in.",
       status:
-        "`scheduled` waits for its time. `blocked` waits for its group, its keys or other jobs. `queued` is ready. `running` is leased by a worker. `failed` will be retried. `succeeded`, `dead` and `cancelled` are final.",
+        "`scheduled` waits for its time. `blocked` waits for its group or other jobs, or was submitted in a transaction and is not queued yet. `queued` is ready. `running` is leased by a worker. `failed` will be retried. `succeeded`, `dead` and `cancelled` are final.",
       priority: "Jobs of a higher priority start first.",
       attempts: "How many attempts were counted so far, with the current one.",
       max_attempts: "How many attempts the job may have before it becomes a dead letter.",

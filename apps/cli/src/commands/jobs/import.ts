@@ -11,7 +11,7 @@ const patience_ms = 60_000;
 export function defineImport(jobs: Command, env: Env): void {
   jobs
     .command("import")
-    .description("Submit the jobs of a file, one per line, as one stream: tens of thousands a second.")
+    .description("Submit the jobs of a file, one per line, as one stream.")
     .argument("<file>", 'NDJSON: {"type", "payload", …, "idempotency_key"?} per line; - is stdin')
     .option("--refused <path>", "Write each refused line's number and reason to this file, as NDJSON")
     .option("--key-prefix <text>", "Start of the keys of lines without one", parseKeyPrefix, "file")
