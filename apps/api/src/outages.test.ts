@@ -152,7 +152,7 @@ test("Redis frozen: 201 within 300 ms more, ready is degraded, and signals flow 
   const { body } = await submit();
   const signal = redisSignal({ url: servers.redis.url, keys: { jobs: jobsKey, deadLetters: dlqKey } });
   await eventually(async () =>
-    expect(await signal.take([{ tenant: "default", queue: "default" }], 1_000)).toContain(body["id"]),
+    expect((await signal.take([{ tenant: "default", queue: "default" }], 1_000)).ids).toContain(body["id"]),
   );
   await signal.close();
 });

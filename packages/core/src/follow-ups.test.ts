@@ -34,7 +34,7 @@ test("the next job of a group goes when the one before it dies", async () => {
   const [outcome] = await die(first);
   const ready = outcome?.kind === "dead" ? outcome.ready : [];
   await followUps.settled([{ job: { ...main, id: first, type: "t", group_key: "g" }, became: "dead", ready }]);
-  await eventually(async () => expect(await deps.signal.take([main], 10)).toEqual([next]));
+  await eventually(async () => expect((await deps.signal.take([main], 10)).ids).toEqual([next]));
 });
 
 test("a retried job that dies again before leaving the list of dead letters stays in it", async () => {
@@ -58,10 +58,10 @@ test("a limited queue's next job is offered when one is cancelled, and when the 
   const changed = await setLimits(deps, main, { ...unlimited, concurrency: 1 });
   const [id] = await add({});
   followUps.limitsChanged(main, changed);
-  await eventually(async () => expect(await deps.signal.take([main], 10)).toEqual([id]));
+  await eventually(async () => expect((await deps.signal.take([main], 10)).ids).toEqual([id]));
   const [job] = await deps.database.sql`SELECT * FROM atlasqueue.jobs`;
   await followUps.cancelled([job] as unknown as Parameters<FollowUps["cancelled"]>[0], []);
-  await eventually(async () => expect(await deps.signal.take([main], 10)).toEqual([id]));
+  await eventually(async () => expect((await deps.signal.take([main], 10)).ids).toEqual([id]));
 });
 
 test("when a queue lets more of a group run, every group with waiting jobs is looked at, and no other", async () => {

@@ -1,37 +1,24 @@
 import { redisSignal, type Signal } from "@atlasqueue/core";
 import { SignalUnavailableError } from "@atlasqueue/core/internal";
-import { enqueue } from "@atlasqueue/core/internal/tools";
 import { queueKeys } from "../../core/src/signal/keys.ts";
 import { createReadyRound } from "../../core/src/maintenance/sweep/ready-round.ts";
-import { eventually, redisUrl, submission, uniqueKeys } from "@atlasqueue/harness";
+import { eventually, redisUrl, uniqueKeys } from "@atlasqueue/harness";
 import { Redis } from "ioredis";
 import { expect, onTestFinished, test } from "vitest";
-import { z } from "zod";
-import { drivers, workerHarness } from "./harness.ts";
-import { defineHandler } from "../src/handler.ts";
+import { drivers, noop, workerHarness } from "./harness.ts";
 
 const harness = workerHarness();
-const noop = defineHandler("noop", z.looseObject({}), () => "done");
 
-/** Stored, but no signal reached anyone: one job in each queue. */
-const lose = async (tenant: string, queues: readonly string[]): Promise<void> => {
-  for (let at = 0; at < queues.length; at += 500) {
-    const part = queues.slice(at, at + 500).map((queue) => ({ ...submission({ queue }), tenant }));
-    await enqueue(harness.deps(), part, { idempotency_ttl_seconds: 60 });
-  }
-  // Past the time in which a signal may still be on its way.
-  await harness.sql()`UPDATE atlasqueue.jobs SET updated_at = updated_at - interval '1 minute' WHERE tenant = ${tenant}`;
-};
 const names = (prefix: string, count: number) => Array.from({ length: count }, (_, at) => `${prefix}-${at}`);
 const lengthOf = async (signal: Signal, tenant: string, queue: string) => (await signal.look({ tenant, queue })).length;
 
-test.each(["redis", "memory"])(
+test.each(["redis", "memory"] as const)(
   "with %s, jobs of twenty lost signals run among three hundred others",
   async (driver) => {
-    harness.useSignal(drivers[driver] ?? fail);
+    harness.useSignal(drivers[driver]);
     const served = [...names("a-served", 10), ...names("z-served", 10)];
-    await lose("default", names("other", 300));
-    await lose("default", served);
+    await harness.lose("default", names("other", 300));
+    await harness.lose("default", served);
     harness.work([noop], { queues: served });
     await eventually(
       async () => {
@@ -46,32 +33,32 @@ test.each(["redis", "memory"])(
 );
 
 test("a tenant with nine thousand queues keeps no other tenant's jobs waiting", async () => {
-  harness.useSignal(drivers["redis"] ?? fail);
-  await lose("greedy", names("q", 9_000));
-  for (const tenant of ["a-small", "z-small"]) await lose(tenant, ["mail"]);
+  harness.useSignal(drivers.redis);
+  await harness.lose("greedy", names("q", 9_000));
+  for (const tenant of ["a-small", "z-small"]) await harness.lose(tenant, ["mail"]);
   const deps = harness.deps();
   await createReadyRound(deps)();
   for (const tenant of ["a-small", "z-small"]) expect(await lengthOf(deps.signal, tenant, "mail")).toBe(1);
 });
 
 test("the round comes to every queue, and then starts over", async () => {
-  harness.useSignal(drivers["redis"] ?? fail);
+  harness.useSignal(drivers.redis);
   const queues = names("q", 2_500);
-  await lose("default", queues);
+  await harness.lose("default", queues);
   const deps = harness.deps();
   const round = createReadyRound(deps);
   let resignalled = 0;
   for (let sweep = 0; sweep < 100 && resignalled < queues.length; sweep += 1) resignalled += await round();
   expect(resignalled).toBe(queues.length);
-  const signalled = await deps.signal.take([{ tenant: "default", queue: "q-7" }], 10);
+  const signalled = (await deps.signal.take([{ tenant: "default", queue: "q-7" }], 10)).ids;
   expect(signalled).toHaveLength(1);
   for (let sweep = 0; sweep < 100 && (await round()) === 0; sweep += 1);
   expect(await lengthOf(deps.signal, "default", "q-7")).toBe(1);
 });
 
 test("a look that found nothing rests for as long as twenty of them take, one that Redis did not answer does not", async () => {
-  harness.useSignal(drivers["redis"] ?? fail);
-  await lose("default", ["mail"]);
+  harness.useSignal(drivers.redis);
+  await harness.lose("default", ["mail"]);
   const deps = harness.deps();
   let looks = 0;
   let is_away = true;
@@ -92,15 +79,11 @@ test("a look that found nothing rests for as long as twenty of them take, one th
   });
 });
 
-function fail(): never {
-  throw new Error("no such driver");
-}
-
 test("a key of another type in place of one list keeps no other tenant's jobs waiting", async () => {
   const { jobsKey, dlqKey } = uniqueKeys();
   const keys = { jobs: jobsKey, deadLetters: dlqKey };
   harness.useSignal(() => redisSignal({ url: redisUrl(), keys, timeoutMs: 5_000 }));
-  for (const tenant of ["a", "m", "z"]) await lose(tenant, ["mail"]);
+  for (const tenant of ["a", "m", "z"]) await harness.lose(tenant, ["mail"]);
   const redis = new Redis(redisUrl());
   onTestFinished(() => redis.disconnect());
   await redis.set(queueKeys(keys, { tenant: "z", queue: "mail" }).list, "foreign");

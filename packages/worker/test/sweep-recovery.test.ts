@@ -1,9 +1,8 @@
 import { createFollowUps, type FollowUps } from "@atlasqueue/core/internal";
-import { claim } from "@atlasqueue/core/internal/worker";
 import { recoverAll } from "../../core/src/maintenance/sweep/recovery.ts";
 import { eventually, ownSignal } from "@atlasqueue/harness";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { workerHarness } from "./harness.ts";
+import { main, workerHarness } from "./harness.ts";
 
 const harness = workerHarness();
 let followUps: FollowUps;
@@ -18,15 +17,11 @@ test("when a job dies from a lost lease, those waiting for it are notified and t
   const finished: string[] = [];
   deps.signal.notices.listen("finished", (ids) => void finished.push(...ids));
   const [first = "", next] = await harness.add({ group: "g", max_attempts: 1 }, { group: "g" });
-  const claimer = { tenant: "default", queues: ["default"], worker_id: "w", lease_seconds: 30 };
-  expect(await claim(deps, [first], claimer)).toHaveLength(1);
-  await deps.signal.take([{ tenant: "default", queue: "default" }], 10);
-  await harness.sql()`UPDATE atlasqueue.jobs SET locked_until = now() WHERE status = 'running'`;
-  await harness.sql()`UPDATE atlasqueue.claims SET check_at = now()`;
+  expect(await harness.claim([first])).toHaveLength(1);
+  await deps.signal.take([main], 10);
+  await harness.endLeases();
   expect(await recoverAll(deps)).toBe(1);
   expect(finished).toEqual([first]);
   expect(await deps.signal.deadLetters.page(0, 10)).toEqual([first]);
-  await eventually(async () =>
-    expect(await deps.signal.take([{ tenant: "default", queue: "default" }], 10)).toEqual([next]),
-  );
+  await eventually(async () => expect((await deps.signal.take([main], 10)).ids).toEqual([next]));
 });

@@ -2,6 +2,7 @@ import { bulkAnswer, deadGroupPage, job, jobPage, problem } from "@atlasqueue/co
 import { claim, fail } from "@atlasqueue/core/internal/worker";
 import { forFile, ownSignal } from "@atlasqueue/harness";
 import { beforeEach, expect, test, afterAll } from "vitest";
+import { pagesOf } from "../../test/pages-of.ts";
 import { testApp } from "../../test/test-app.ts";
 
 const signal = ownSignal();
@@ -58,14 +59,8 @@ test("the list shows the most recently dead first, by queue and type, page by pa
 test("jobs that died in the same instant are each on one page", async () => {
   const ids = await dead({}, {}, {}, {}, {});
   await api.deps.database.sql`UPDATE atlasqueue.jobs SET dead_at = now()`;
-  const seen: string[] = [];
-  for (let cursor: string | null = ""; cursor !== null;) {
-    const at: string = cursor === "" ? "" : `&cursor=${cursor}`;
-    const { items, next_cursor } = await page(`?limit=2${at}`);
-    seen.push(...items.map(({ id }) => id));
-    cursor = next_cursor;
-  }
-  expect(seen).toEqual(ids.toSorted().toReversed());
+  const pages = await pagesOf((more) => page(`?limit=2${more}`));
+  expect(pages.flat().map(({ id }) => id)).toEqual(ids.toSorted().toReversed());
 });
 
 test("a replay makes matching jobs new, signals them, and takes them out of the list; the rest stay", async () => {
@@ -84,7 +79,7 @@ test("a replay makes matching jobs new, signals them, and takes them out of the 
   });
   const { items } = (await (await api.get(`/v1/jobs/${a}/attempts`)).json()) as { items: object[] };
   expect(items).toMatchObject([{ attempt: 1, outcome: "failed", error: "E: no" }]);
-  expect(await signal.take([{ tenant: "default", queue: "mail" }], 10)).toEqual([a]);
+  expect((await signal.take([{ tenant: "default", queue: "mail" }], 10)).ids).toEqual([a]);
   expect(await signal.deadLetters.page(0, 10)).toEqual([c, b]);
   expect(await idsOf()).toEqual([c, b]);
   expect(await counts()).toMatchObject({ mail: { queued: 1, dead: 1 }, default: { queued: 0, dead: 1 } });

@@ -3,6 +3,7 @@ import { complete } from "@atlasqueue/core/internal";
 import { claim, fail } from "@atlasqueue/core/internal/worker";
 import { eventually, forFile, ownSignal } from "@atlasqueue/harness";
 import { expect, test, afterAll } from "vitest";
+import { pagesOf } from "../../test/pages-of.ts";
 import { testApp } from "../../test/test-app.ts";
 
 const signal = ownSignal();
@@ -26,16 +27,11 @@ const typeOf = async (response: Response) => problem.parse(await response.json()
 test("the list shows the newest first, page by page, and each job once", async () => {
   const jobs: Job[] = [];
   for (let at = 0; at < 5; at += 1) jobs.push(await submit({ queue: "listed", type: at % 2 ? "odd" : "even" }));
-  const seen: string[] = [];
-  let cursor: string | null = "";
-  while (cursor !== null) {
-    const more: string = cursor === "" ? "" : `&cursor=${cursor}`;
-    const page = jobPage.parse(await (await api.get(`/v1/jobs?queue=listed&limit=2${more}`)).json());
-    expect(page.items.length).toBeLessThanOrEqual(2);
-    seen.push(...page.items.map(({ id }) => id));
-    cursor = page.next_cursor;
-  }
-  expect(seen).toEqual(jobs.map(({ id }) => id).toReversed());
+  const pages = await pagesOf(async (more) =>
+    jobPage.parse(await (await api.get(`/v1/jobs?queue=listed&limit=2${more}`)).json()),
+  );
+  for (const page of pages) expect(page.length).toBeLessThanOrEqual(2);
+  expect(pages.flat().map(({ id }) => id)).toEqual(jobs.map(({ id }) => id).toReversed());
   const odd = jobPage.parse(await (await api.get("/v1/jobs?queue=listed&type=odd")).json());
   expect(odd.items.map(({ id }) => id)).toEqual([jobs[3]?.id, jobs[1]?.id]);
 });
@@ -137,7 +133,7 @@ test("a dead job is retried as if it were new, keeps its history, and leaves the
   };
   expect(job.parse(await response.json())).toMatchObject(fresh);
   expect((await signal.deadLetters.look()).length).toBe(0);
-  expect(await signal.take([{ tenant: "default", queue: "retried" }], 10)).toEqual([id]);
+  expect((await signal.take([{ tenant: "default", queue: "retried" }], 10)).ids).toEqual([id]);
   await complete(api.deps, [{ lease: await lease(id, "retried"), result: null }]);
   const { items } = attemptList.parse(await (await api.get(`/v1/jobs/${id}/attempts`)).json());
   expect(items).toMatchObject([
@@ -185,6 +181,6 @@ test("a blocked job names the one in its group it waits for, and goes when that 
   await act(`${first.id}/cancel`);
   await eventually(async () => expect((await read(second.id)).status).toBe("queued"));
   await eventually(async () =>
-    expect(await signal.take([{ tenant: "default", queue: "grouped" }], 10)).toContain(second.id),
+    expect((await signal.take([{ tenant: "default", queue: "grouped" }], 10)).ids).toContain(second.id),
   );
 });

@@ -15,7 +15,7 @@ const submit = (body: object, key = `unique-${(made += 1)}`) => {
   return by.post(key, JSON.stringify({ type: "a", ...body }));
 };
 const jobOf = async (response: Response): Promise<Job> => job.parse(await response.json());
-const signalled = (queue: string) => signal.take([{ tenant: "default", queue }], 100);
+const signalled = async (queue: string) => (await signal.take([{ tenant: "default", queue }], 100)).ids;
 
 test("the default answers with the existing job, and says so", async () => {
   const first = await submit({ queue: "q1", unique: {} });

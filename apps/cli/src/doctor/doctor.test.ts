@@ -1,4 +1,4 @@
-import { createQueue, redisSignal, type Queue, type Signal } from "@atlasqueue/core";
+import { createQueue, redisSignal } from "@atlasqueue/core";
 import type { WorkerPresence } from "@atlasqueue/core/internal/worker";
 import {
   createDatabase,
@@ -10,7 +10,7 @@ import {
   uniqueKeys,
 } from "@atlasqueue/harness";
 import { Redis } from "ioredis";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { runCli, type Said } from "../../test/run-cli.ts";
 import type { Check } from "./check.ts";
 
@@ -18,20 +18,20 @@ import type { Check } from "./check.ts";
 const { jobsKey, dlqKey } = uniqueKeys();
 const keys = { jobs: jobsKey, deadLetters: dlqKey };
 const store = forFile(testDatabase);
-let queue: Queue;
-let signal: Signal;
-let env: Record<string, string>;
-beforeAll(async () => {
-  env = { DATABASE_URL: store.url, REDIS_URL: redisUrl(), JOB_QUEUE_KEY: jobsKey, DLQ_KEY: dlqKey };
-  queue = createQueue({ databaseUrl: store.url, redisUrl: redisUrl(), keys });
-  signal = redisSignal({ url: redisUrl(), keys, timeoutMs: 5_000 });
-});
-afterAll(() => Promise.all([queue.close(), signal.close()]));
+const queue = forFile(async () => createQueue({ databaseUrl: store.url, redisUrl: redisUrl(), keys }));
+const signal = forFile(async () => redisSignal({ url: redisUrl(), keys, timeoutMs: 5_000 }));
+const run = (words: string[], others: Record<string, string> = {}) => {
+  const servers = { DATABASE_URL: store.url, REDIS_URL: redisUrl(), JOB_QUEUE_KEY: jobsKey, DLQ_KEY: dlqKey };
+  return runCli(words, { ...servers, ...others });
+};
 const doctor = async (...words: string[]) => {
   // However slow the machine, only jobs that a test left waiting count as waiting.
   await store.database.sql`UPDATE atlasqueue.jobs SET ready_at = now() WHERE ready_at IS NOT NULL AND queue <> 'left'`;
-  return runCli(["doctor", ...words], env);
+  return run(["doctor", ...words]);
 };
+
+const served = { tenant: "default", queues: ["left"], handlers: [], lease_seconds: 30 };
+const announced = { ...served, host: "h", pid: 7, concurrency: 2 };
 
 const stateOf = ({ stdout }: Said) =>
   Object.fromEntries((JSON.parse(stdout) as { checks: Check[] }).checks.map(({ name, state }) => [name, state]));
@@ -72,7 +72,7 @@ test("signals lost by Redis are found, and rebuilt in order", async () => {
   const ids: string[] = [];
   for (const priority of [0, 5, 0, -5]) ids.push((await queue.submit({ type: "a", queue: "lost", priority })).id);
   const lost = { tenant: "default", queue: "lost" };
-  expect(await signal.take([lost], 10)).toHaveLength(4);
+  expect((await signal.take([lost], 10)).ids).toHaveLength(4);
   const found = await doctor("--json");
   expect(found.code).toBe(1);
   expect(stateOf(found)).toEqual({ ...well, "wake-ups": "wrong" });
@@ -83,7 +83,7 @@ test("signals lost by Redis are found, and rebuilt in order", async () => {
   // Again, with all of them there: none is there twice.
   await doctor("--rebuild-wakeups");
   const [first, second, third, fourth] = ids;
-  expect(await signal.take([lost], 10)).toEqual([second, first, third, fourth]);
+  expect((await signal.take([lost], 10)).ids).toEqual([second, first, third, fourth]);
   await doctor("--rebuild-wakeups");
 });
 
@@ -138,9 +138,8 @@ test("jobs no worker takes are found, and live workers that take nothing", { tag
   const beat = setInterval(() => living.forEach((one) => void signal.presence.announce(one)), 1_000);
   onTestFinished(() => clearInterval(beat));
   const worker = async (id: string, state: "running" | "stuck", active: number) => {
-    const served = { tenant: "default", queues: ["left"], handlers: [], lease_seconds: 30 };
-    living.set(id, { ...served, id, host: "h", pid: 7, concurrency: 2, active, state });
-    await signal.presence.announce({ ...served, id, host: "h", pid: 7, concurrency: 2, active, state });
+    living.set(id, { ...announced, id, active, state });
+    await signal.presence.announce({ ...announced, id, active, state });
   };
   await waits("left");
   expect((await says())["waiting"]).toBe(
@@ -164,16 +163,15 @@ test("jobs no worker takes are found, and live workers that take nothing", { tag
 test("workers are counted though there are no jobs", async () => {
   const empty = await testDatabase();
   onTestFinished(() => empty.drop());
-  const announced = { tenant: "default", id: "early", host: "h", pid: 7, queues: ["left"], handlers: [] };
-  const announce = () =>
-    signal.presence.announce({ ...announced, concurrency: 2, active: 0, state: "running", lease_seconds: 30 });
+  const early = { ...announced, id: "early" };
+  const announce = () => signal.presence.announce({ ...early, active: 0, state: "running" });
   await announce();
   const beat = setInterval(() => void announce(), 1_000);
   onTestFinished(async () => {
     clearInterval(beat);
-    await signal.presence.withdraw(announced);
+    await signal.presence.withdraw(early);
   });
-  const { stdout } = await runCli(["doctor"], { ...env, DATABASE_URL: empty.url });
+  const { stdout } = await run(["doctor"], { DATABASE_URL: empty.url });
   expect(stdout).toMatch(/^✓ workers +1 announced, none of them stuck$/m);
 });
 
@@ -183,7 +181,7 @@ test("a read-only database and a Redis that refuses writes are found although bo
   const full = await ownRedis();
   const ask = new Redis(full.url);
   await ask.config("SET", "maxmemory", "1");
-  const { code, stdout } = await runCli(["doctor"], { ...env, DATABASE_URL: readOnly.url, REDIS_URL: full.url });
+  const { code, stdout } = await run(["doctor"], { DATABASE_URL: readOnly.url, REDIS_URL: full.url });
   expect(code).toBe(1);
   expect(stdout).toMatch(/^✗ Postgres +is read-only/m);
   expect(stdout).toMatch(/^✗ Redis +Redis refuses writes: OOM/m);
@@ -192,17 +190,14 @@ test("a read-only database and a Redis that refuses writes are found although bo
 });
 
 test("absent servers, invalid settings and a missing schema are reported", async () => {
-  const away = await runCli(["doctor", "--json"], {
-    ...env,
-    DATABASE_URL: "postgres://127.0.0.1:1/x",
-    REDIS_URL: "redis://127.0.0.1:1",
-  });
+  const nowhere = { DATABASE_URL: "postgres://127.0.0.1:1/x", REDIS_URL: "redis://127.0.0.1:1" };
+  const away = await run(["doctor", "--json"], nowhere);
   expect(away.code).toBe(1);
   expect(stateOf(away)).toEqual({ Postgres: "wrong", Redis: "wrong" });
-  const wrong = await runCli(["doctor"], { ...env, REDIS_URL: "http://x" });
+  const wrong = await run(["doctor"], { REDIS_URL: "http://x" });
   expect(wrong).toMatchObject({ code: 1, stdout: "", stderr: expect.stringMatching(/^REDIS_URL must be /) });
   const empty = await createDatabase(postgresUrl());
-  const bare = await runCli(["doctor", "--json"], { ...env, DATABASE_URL: empty.url, REDIS_URL: "" });
+  const bare = await run(["doctor", "--json"], { DATABASE_URL: empty.url, REDIS_URL: "" });
   expect(stateOf(bare)).toEqual({ Postgres: "ok", Redis: "skipped", schema: "wrong" });
   expect(bare.stdout).toContain("atlasqueue migrate");
   await empty.drop();
@@ -214,9 +209,9 @@ test("several hosts of which none takes writes are reported in one line, by doct
   const url = new URL(readOnly.url);
   const DATABASE_URL = readOnly.url.replace(url.host, `${url.host},${url.host}`);
   const message = "none of the hosts in DATABASE_URL takes writes: standbys, old primaries, or a setting of theirs";
-  const { code, stdout } = await runCli(["doctor"], { ...env, DATABASE_URL, REDIS_URL: "" });
+  const { code, stdout } = await run(["doctor"], { DATABASE_URL, REDIS_URL: "" });
   expect([code, stdout.split("\n")[0]]).toEqual([1, `✗ Postgres      ${message}`]);
-  expect(await runCli(["api"], { ...env, DATABASE_URL, API_PORT: "0" })).toMatchObject({
+  expect(await run(["api"], { DATABASE_URL, API_PORT: "0" })).toMatchObject({
     code: 1,
     stderr: `${message}\n`,
   });
@@ -227,7 +222,7 @@ test("a database that lacks a migration is reported with the one that is needed"
   const older = await testDatabase();
   await older.database.sql`
     UPDATE atlasqueue.migrations SET created_at = created_at - 1`;
-  const { code, stdout } = await runCli(["doctor"], { ...env, DATABASE_URL: older.url, REDIS_URL: "" });
+  const { code, stdout } = await run(["doctor"], { DATABASE_URL: older.url, REDIS_URL: "" });
   expect(code).toBe(1);
   expect(stdout).toMatch(/^✗ schema +at migration \d{4}_\w+, this version needs \d{4}_\w+; run `atlasqueue migrate`$/m);
   await older.drop();

@@ -20,5 +20,5 @@ export { verdictAfterFailure } from "../settle/verdict.ts";
 export { announce, hint } from "../signal/announce.ts";
 export { keysOf } from "../signal/keys.ts";
 export { allTenants, presence_beat_ms, type WorkerPresence } from "../signal/presence.ts";
-export { wakeMark, type Woken } from "../signal/signal.ts";
+export { wakeMark, type Taken, type Woken } from "../signal/signal.ts";
 export type { LoopDeps, SweepDeps } from "../maintenance/loop.ts";

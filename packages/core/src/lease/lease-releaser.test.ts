@@ -3,17 +3,16 @@ import { queueLimits } from "@atlasqueue/contract";
 import { brokenConnection, eventually, steppingDatabase, type Step } from "@atlasqueue/harness";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { claimer, engineHarness, main } from "../../test/engine-harness.ts";
-import { connectDatabase, type Database } from "../database/connect.ts";
+import { openDatabase } from "../../test/opened.ts";
+import type { Database } from "../database/connect.ts";
 import { createLeaseReleaser, type LeaseReleaser } from "./lease-releaser.ts";
 import { claim, claimReady } from "./claim.ts";
 import { setLimits } from "../limits/set.ts";
 import { revokeClaim } from "./release.ts";
 
-const { deps, recorded, url, addMany } = engineHarness();
+const { deps, recorded, url, addMany, besideStranger } = engineHarness();
 let returns: LeaseReleaser;
-beforeEach(async () => {
-  returns = createLeaseReleaser(deps);
-});
+beforeEach(() => void (returns = createLeaseReleaser(deps)));
 afterEach(() => returns.close(0));
 
 /** Notes the token a claim is sent with: the first parameter of its statement. */
@@ -54,7 +53,7 @@ for (const limited of [false, true])
       await eventually(async () => expect(await attempts()).toEqual([{ status: "queued", attempts: 0 }]));
     }
     expect(new Set(broken)).toEqual(new Set(["statement", "commit", "answer"]));
-    expect(new Set(await deps.signal.take([main], 1_000))).toEqual(new Set(ids));
+    expect(new Set((await deps.signal.take([main], 1_000)).ids)).toEqual(new Set(ids));
     expect((await claimReady(deps, 100, claimer)).length).toBe(10);
   });
 
@@ -84,10 +83,9 @@ test("jobs leased without limits are kept when the look at the limited queues fa
   await sql.begin(async (tx) => {
     await tx`LOCK TABLE atlasqueue.queue_starts IN ACCESS EXCLUSIVE MODE`;
     const both = { ...claimer, queues: ["default", "limited"] };
-    const quick: Database = connectDatabase({ url: url(), connectionsMax: 2, timeoutMs: 500 });
+    const quick = openDatabase({ url: url(), connectionsMax: 2, timeoutMs: 500 });
     const leases = await claim({ ...deps, database: quick }, [...ids, randomUUID()], both);
     expect(leases.map(({ id }) => id)).toEqual(ids);
-    await quick.close();
   });
 });
 
@@ -107,13 +105,12 @@ test("leases are given back however long the database is away, or their row is l
 
 test("what is left at the deadline waits for its leases to end", async () => {
   const leases = await claim(deps, await addMany(1), claimer);
-  const away = connectDatabase({ url: "postgres://postgres@127.0.0.1:1/none", connectionsMax: 1, timeoutMs: 200 });
+  const away = openDatabase({ url: "postgres://postgres@127.0.0.1:1/none", connectionsMax: 1, timeoutMs: 200 });
   const lost = createLeaseReleaser({ ...deps, database: away });
   const given = lost.release(leases);
   await lost.close(300);
   expect(await given).toBe(0);
   expect(recorded.named("database_unavailable")[0]).toMatchObject({ during: "giving leases back" });
-  await away.close();
 });
 
 test("what went back is signalled once, however often the rest of its claim is tried again", async () => {
@@ -123,8 +120,7 @@ test("what went back is signalled once, however often the rest of its claim is t
     if (step === "answer" && text.includes("AS given FROM held")) tries += 1;
   });
   const counted = createLeaseReleaser({ ...deps, database: stepping });
-  await deps.database.sql.begin(async (stranger) => {
-    await stranger`SELECT FROM atlasqueue.jobs WHERE id = ${leases[0]?.id ?? ""} FOR UPDATE`;
+  await besideStranger([leases[0]?.id], async () => {
     counted.unanswered(leases[0]?.lease_token ?? "", "default");
     await eventually(() => expect(tries).toBeGreaterThan(2));
     expect(await deps.signal.look(main)).toMatchObject({ length: 2 });

@@ -1,7 +1,6 @@
 import { queueLimits, type QueueLimitsInput } from "@atlasqueue/contract";
 import { expect, test } from "vitest";
 import { completeAll, claimer, engineHarness, main } from "../../test/engine-harness.ts";
-import { uuidArray } from "../database/literals.ts";
 import { claim, claimReady } from "../lease/claim.ts";
 import type { Lease } from "../lease/lease.ts";
 import { offerMark } from "./marks.ts";
@@ -9,17 +8,8 @@ import { setLimits } from "./set.ts";
 
 // A limited queue, while someone else's transaction has locked jobs of it.
 
-const { deps, addMany } = engineHarness();
+const { deps, addMany, besideStranger } = engineHarness();
 const limit = (limits: QueueLimitsInput) => setLimits(deps, main, queueLimits.parse(limits));
-
-async function besideStranger<T>(ids: readonly string[], work: () => Promise<T>): Promise<T> {
-  let done: T | undefined;
-  await deps.database.sql.begin(async (stranger) => {
-    await stranger`SELECT FROM atlasqueue.jobs WHERE id = ANY(${uuidArray(ids)}::text::uuid[]) FOR UPDATE`;
-    done = await work();
-  });
-  return done as T;
-}
 
 /** Let jobs run, one claim after the other, until one gets none; their ids. */
 async function runAll(claiming: () => Promise<Lease[]>): Promise<string[]> {
@@ -34,7 +24,7 @@ async function runAll(claiming: () => Promise<Lease[]>): Promise<string[]> {
 const byAge = () => claimReady(deps, 10, claimer);
 async function bySignal(): Promise<Lease[]> {
   await offerMark(deps, main);
-  return claim(deps, await deps.signal.take([main], 10), { ...claimer, more_room: () => 9 });
+  return claim(deps, (await deps.signal.take([main], 10)).ids, { ...claimer, more_room: () => 9 });
 }
 
 const ways = [

@@ -14,7 +14,7 @@ test("a job due in a moment is made ready by the process that scheduled it", asy
   const outcome = await submitter.submit(submission({ delay_seconds: 0.2 }), 10);
   expect(outcome).toMatchObject({ kind: "created", job: { status: "scheduled" } });
   await eventually(async () =>
-    expect(await deps.signal.take([main], 5)).toEqual(["job" in outcome ? outcome.job.id : ""]),
+    expect((await deps.signal.take([main], 5)).ids).toEqual(["job" in outcome ? outcome.job.id : ""]),
   );
   await submitter.close();
   await followUps.stop();

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { forFile, recordEvents, redisUrl, submission, submit, testDatabase, uniqueKeys } from "@atlasqueue/harness";
+import { forFile, recordEvents, redisUrl, submission, submit, testDatabase } from "@atlasqueue/harness";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { newKeys, openSignal } from "../../test/working-signal.ts";
 import type { SubmitJobInput } from "@atlasqueue/contract";
 import type { Deps } from "../deps.ts";
-import { redisSignal } from "../signal/redis/signal.ts";
 import { SignalUnavailableError, type Signal } from "../signal/signal.ts";
 import { enqueue } from "../submit/enqueue.ts";
 import { resignalOrphans } from "./resignal.ts";
@@ -14,22 +14,16 @@ const options = { idempotency_ttl_seconds: 60 };
 const own = forFile(testDatabase);
 let deps: Deps & { signal: Signal };
 let redis: Redis;
-let keys: ReturnType<typeof uniqueKeys>;
+let keys: ReturnType<typeof newKeys>;
 
 beforeAll(() => void (redis = new Redis(redisUrl())));
 afterAll(() => void redis.disconnect());
 beforeEach(async () => {
   await own.database.sql`TRUNCATE atlasqueue.jobs`;
-  await deps?.signal.close();
-  keys = uniqueKeys();
-  const signal = redisSignal({
-    url: redisUrl(),
-    keys: { jobs: keys.jobsKey, deadLetters: keys.dlqKey },
-    timeoutMs: 5_000,
-  });
+  keys = newKeys();
+  const signal = openSignal({ url: redisUrl(), keys, timeoutMs: 5_000 });
   deps = { database: own.database, observe: recordEvents().observe, signal };
 });
-afterAll(() => deps.signal.close());
 
 const ids = (outcomes: Awaited<ReturnType<typeof enqueue>>) => outcomes.map((one) => ("job" in one ? one.job.id : ""));
 const requests = (count: number, request: Partial<SubmitJobInput> = {}) =>
@@ -40,20 +34,20 @@ const age = (seconds: number) =>
 
 test("submitted jobs are in the list, newest on the left", async () => {
   const [a, b] = ids(await submit(deps, requests(2), options));
-  expect(await redis.lrange(keys.jobsKey, 0, -1)).toEqual([b, a]);
+  expect(await redis.lrange(keys.jobs, 0, -1)).toEqual([b, a]);
 });
 
 test("after Redis loses everything, every queued job is signalled again, oldest first", async () => {
   const created = ids(await submit(deps, requests(50), options));
-  await redis.del(keys.jobsKey);
+  await redis.del(keys.jobs);
   await age(1);
   expect(await resignalOrphans(deps, main)).toBe(50);
-  expect(await deps.signal.take([main], 100)).toEqual(created.toSorted());
+  expect((await deps.signal.take([main], 100)).ids).toEqual(created.toSorted());
 });
 
 test("what was found missing, and could not be signalled as Redis went away meanwhile, is not told as nothing missing", async () => {
   await submit(deps, requests(2), options);
-  await redis.del(keys.jobsKey);
+  await redis.del(keys.jobs);
   await age(1);
   const pushFront = () => Promise.reject(new SignalUnavailableError("away"));
   await expect(resignalOrphans({ ...deps, signal: { ...deps.signal, pushFront } }, main)).rejects.toThrow("away");
@@ -64,7 +58,7 @@ test("a job whose signal was lost before the database's clock was set back is fo
   const [orphan] = ids(await enqueue(deps, requests(1), options));
   await age(-3_600);
   expect(await resignalOrphans(deps, main)).toBe(1);
-  expect(await deps.signal.take([main], 100)).toEqual([orphan]);
+  expect((await deps.signal.take([main], 100)).ids).toEqual([orphan]);
 });
 
 test("a job whose signal was lost is found while the list is busy, and comes next", async () => {
@@ -73,7 +67,7 @@ test("a job whose signal was lost is found while the list is busy, and comes nex
   const fresh = ids(await submit(deps, requests(3), options));
   expect(await resignalOrphans(deps, main)).toBe(1);
   expect(await resignalOrphans(deps, main)).toBe(0);
-  expect(await deps.signal.take([main], 100)).toEqual([orphan, ...fresh.toSorted()]);
+  expect((await deps.signal.take([main], 100)).ids).toEqual([orphan, ...fresh.toSorted()]);
 });
 
 test("a prioritised job whose signal was lost is found while the list is busy", async () => {
@@ -83,57 +77,48 @@ test("a prioritised job whose signal was lost is found while the list is busy", 
   const [fresh] = ids(await submit(deps, requests(1), options));
   await resignalOrphans(deps, main);
   await resignalOrphans(deps, main);
-  expect(await deps.signal.take([main], 100)).toEqual([urgent, fresh, late]);
+  expect((await deps.signal.take([main], 100)).ids).toEqual([urgent, fresh, late]);
 });
 
 test("a list full of junk loses no job", async () => {
   const [orphan] = ids(await enqueue(deps, requests(1), options));
   await age(10);
-  await redis.lpush(keys.jobsKey, "junk", "wake", randomUUID());
+  await redis.lpush(keys.jobs, "junk", "wake", randomUUID());
   await resignalOrphans(deps, main);
   await deps.signal.take([main], 100);
   await resignalOrphans(deps, main);
-  expect(await deps.signal.take([main], 100)).toEqual([orphan]);
+  expect((await deps.signal.take([main], 100)).ids).toEqual([orphan]);
 });
 
 test("jobs dropped by a full list come back in order, before newer ones", async () => {
-  const small = redisSignal({
-    url: redisUrl(),
-    keys: { jobs: keys.jobsKey, deadLetters: keys.dlqKey },
-    signalsMax: 10,
-    timeoutMs: 5_000,
-  });
-  try {
-    const tight = { ...deps, signal: small };
-    const first = ids(await submit(tight, requests(10), options));
-    const dropped = ids(await submit(tight, requests(10), options));
-    await age(5);
-    expect(await small.take([main], 100)).toEqual(first);
-    await own.database
-      .sql`UPDATE atlasqueue.jobs SET status = 'succeeded', ready_at = NULL WHERE id = ANY(${`{${first.join(",")}}`}::uuid[])`;
-    const newer = ids(await submit(tight, requests(2), options));
-    await age(5);
-    await resignalOrphans(tight, main);
-    expect(await small.take([main], 100)).toEqual([...dropped.toSorted(), ...newer.toSorted()]);
-    expect((await small.look(main)).overflowed).toBe(false);
-  } finally {
-    await small.close();
-  }
+  const small = openSignal({ url: redisUrl(), keys, signalsMax: 10, timeoutMs: 5_000 });
+  const tight = { ...deps, signal: small };
+  const first = ids(await submit(tight, requests(10), options));
+  const dropped = ids(await submit(tight, requests(10), options));
+  await age(5);
+  expect((await small.take([main], 100)).ids).toEqual(first);
+  await own.database
+    .sql`UPDATE atlasqueue.jobs SET status = 'succeeded', ready_at = NULL WHERE id = ANY(${`{${first.join(",")}}`}::uuid[])`;
+  const newer = ids(await submit(tight, requests(2), options));
+  await age(5);
+  await resignalOrphans(tight, main);
+  expect((await small.take([main], 100)).ids).toEqual([...dropped.toSorted(), ...newer.toSorted()]);
+  expect((await small.look(main)).overflowed).toBe(false);
 });
 
 test("a queue's name can never be another queue's key", async () => {
   const odd = ["mail:priority", "priority", "overflow:queue:mail", "turn:sweep", "tenant:a:queue:b"];
   for (const queue of odd) await submit(deps, requests(1, { queue }), options);
   const [mail] = ids(await submit(deps, requests(1, { queue: "mail", priority: 5 }), options));
-  expect(await deps.signal.take([{ tenant: "default", queue: "mail" }], 5)).toEqual([mail]);
-  for (const queue of odd) expect(await deps.signal.take([{ tenant: "default", queue }], 5)).toHaveLength(1);
+  expect((await deps.signal.take([{ tenant: "default", queue: "mail" }], 5)).ids).toEqual([mail]);
+  for (const queue of odd) expect((await deps.signal.take([{ tenant: "default", queue }], 5)).ids).toHaveLength(1);
 });
 
 test("waiting prioritised jobs are not offered twice", async () => {
   await submit(deps, requests(5, { priority: 3 }), options);
   await submit(deps, requests(1), options);
   await age(10);
-  const before = await redis.llen(keys.jobsKey);
+  const before = await redis.llen(keys.jobs);
   expect(await resignalOrphans(deps, main)).toBe(0);
-  expect(await redis.llen(keys.jobsKey)).toBe(before);
+  expect(await redis.llen(keys.jobs)).toBe(before);
 });

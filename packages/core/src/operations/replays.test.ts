@@ -182,7 +182,7 @@ test("a process carries on by itself, signals the jobs, and takes them out of th
   stop.abort();
   await loop;
   await followUps.stop();
-  expect(new Set(await signal.take([{ tenant, queue: "default" }], 100))).toEqual(new Set(ids));
+  expect(new Set((await signal.take([{ tenant, queue: "default" }], 100)).ids)).toEqual(new Set(ids));
 });
 
 test("a replay goes on at its own rate though the database's clock was set back", async () => {

@@ -58,7 +58,7 @@ test("pausing and resuming a queue again and again does not make its list longer
     await pauseQueue(deps, main);
     await resumeQueue(deps, main);
   }
-  expect(await deps.signal.take([main], 10)).toEqual(ids);
+  expect((await deps.signal.take([main], 10)).ids).toEqual(ids);
 });
 
 test("the sweep leaves paused queues alone, and a resumed one is signalled at once, oldest first", async () => {
@@ -71,8 +71,8 @@ test("the sweep leaves paused queues alone, and a resumed one is signalled at on
   expect(every).toEqual([mail]);
   expect(await readyAmong(deps, [{ tenant: "default", queue: "default" }, mail])).toEqual([mail]);
   // A worker pops them in vain.
-  expect(await deps.signal.take([main], 10)).toEqual(ids);
+  expect((await deps.signal.take([main], 10)).ids).toEqual(ids);
   expect(await claim(deps, ids, claimer)).toEqual([]);
   await resumeQueue(deps, main);
-  expect(await deps.signal.take([main], 10)).toEqual(ids);
+  expect((await deps.signal.take([main], 10)).ids).toEqual(ids);
 });

@@ -168,7 +168,7 @@ export function createHandOut(
       for (let take = 0; take < takes(); take += 1) {
         let ids: string[];
         try {
-          ids = await deps.signal.take([call], call.jobs_max);
+          ids = (await deps.signal.take([call], call.jobs_max)).ids;
         } catch (error) {
           if (error instanceof SignalUnavailableError) return claimFor(call, caller, "oldest");
           throw error;
@@ -190,7 +190,7 @@ export function createHandOut(
         const more = wantedBy(front(line)) - ids.length;
         if (more > 0)
           await hint(deps.observe, "take", async () => {
-            ids = inOrder(ids, await deps.signal.take([line], more));
+            ids = inOrder(ids, (await deps.signal.take([line], more)).ids);
           });
         const { hands, left } = deal(front(line), ids);
         if (left.length > 0) await putBack(line, left);

@@ -9,30 +9,30 @@ withEachRedis((start) => {
     const signal = start();
     await signal.push([job("a"), job("b")]);
     await signal.push([job("c")]);
-    expect(await signal.take([main], 2)).toEqual(["a", "b"]);
-    expect(await signal.take([main], 2)).toEqual(["c"]);
-    expect(await signal.take([main], 2)).toEqual([]);
+    expect((await signal.take([main], 2)).ids).toEqual(["a", "b"]);
+    expect((await signal.take([main], 2)).ids).toEqual(["c"]);
+    expect((await signal.take([main], 2)).ids).toEqual([]);
   });
 
   test("hands out higher priorities first, and negative ones last", async () => {
     const signal = start();
     await signal.push([job("low", -5), job("plain"), job("high", 1), job("higher", 10)]);
-    expect(await signal.take([main], 1)).toEqual(["higher"]);
-    expect(await signal.take([main], 10)).toEqual(["high", "plain", "low"]);
+    expect((await signal.take([main], 1)).ids).toEqual(["higher"]);
+    expect((await signal.take([main], 10)).ids).toEqual(["high", "plain", "low"]);
   });
 
   test("jobs pushed to the front come next, in order", async () => {
     const signal = start();
     await signal.push([job("new")]);
     await signal.pushFront([job("older"), job("old"), job("urgent", 3)]);
-    expect(await signal.take([main], 10)).toEqual(["urgent", "older", "old", "new"]);
+    expect((await signal.take([main], 10)).ids).toEqual(["urgent", "older", "old", "new"]);
   });
 
   test("keeps the queues apart, and takes from several in the order given", async () => {
     const signal = start();
     await signal.push([job("a"), job("b", 0, other), job("c", 0, { tenant: "acme", queue: "default" })]);
-    expect(await signal.take([other, main], 10)).toEqual(["b", "a"]);
-    expect(await signal.take([{ tenant: "acme", queue: "default" }], 10)).toEqual(["c"]);
+    expect((await signal.take([other, main], 10)).ids).toEqual(["b", "a"]);
+    expect((await signal.take([{ tenant: "acme", queue: "default" }], 10)).ids).toEqual(["c"]);
   });
 
   test("whoever waits for many queues finds what woke it, whatever the order and with a priority or marked", async () => {
@@ -40,7 +40,7 @@ withEachRedis((start) => {
     const queues = Array.from({ length: 10 }, (_, at) => ({ tenant: "default", queue: `q${at}` }));
     const found = async () => {
       const woken = await signal.wait(queues, 10_000, never);
-      return [woken?.id, ...(await signal.take(queues, 5))].filter((id) => id !== "wake");
+      return [woken?.id, ...(await signal.take(queues, 5)).ids].filter((id) => id !== "wake");
     };
     for (const queue of queues) {
       await signal.push([job("plain", 0, queue)]);
@@ -60,13 +60,13 @@ withEachRedis((start) => {
     expect(await signal.look(main)).toEqual({ length: 0, next: undefined, overflowed: false, marked: true });
     expect(await signal.push([job("a"), job("b", 3)])).toBe(2);
     expect(await signal.pushFront([job("c"), job("d")])).toBe(0);
-    expect(await signal.take([main], 10)).toEqual(["a"]);
+    expect((await signal.take([main], 10)).ids).toEqual(["a"]);
     expect(await signal.pushFront([job("e", 5)])).toBe(1);
-    expect(await signal.take([main], 10)).toEqual(["e"]);
-    expect(await signal.take([main], 10)).toEqual([]);
+    expect((await signal.take([main], 10)).ids).toEqual(["e"]);
+    expect((await signal.take([main], 10)).ids).toEqual([]);
     await signal.setMarked(main, false);
     await signal.push([job("x"), job("y", 3)]);
-    expect((await signal.take([main], 10)).filter((id) => id !== "wake")).toEqual(["y", "x"]);
+    expect((await signal.take([main], 10)).ids.filter((id) => id !== "wake")).toEqual(["y", "x"]);
   });
 
   test("a push ends an idle worker's wait, even a prioritised one", async () => {
@@ -77,7 +77,7 @@ withEachRedis((start) => {
     const again = signal.wait([main], 10_000, never);
     await signal.push([job("urgent", 7)]);
     const woken = await again;
-    expect([woken?.id, ...(await signal.take([main], 5))].filter((id) => id !== "wake")).toEqual(["urgent"]);
+    expect([woken?.id, ...(await signal.take([main], 5)).ids].filter((id) => id !== "wake")).toEqual(["urgent"]);
   });
 
   test("a wait ends empty-handed at its timeout, and at once when told to stop", async () => {
@@ -104,7 +104,7 @@ withEachRedis((start) => {
       if (round % 2 === 0) await Promise.resolve();
       stop.abort();
       const [woken] = await Promise.all([waiting, pushed]);
-      expect(woken ? [woken.id] : await signal.take([main], 10)).toEqual(["a"]);
+      expect(woken ? [woken.id] : (await signal.take([main], 10)).ids).toEqual(["a"]);
     }
   });
 
@@ -113,13 +113,13 @@ withEachRedis((start) => {
     await signal.push([job("a"), job("b"), job("c")]);
     await signal.push([job("dropped")]);
     expect(await signal.look(main)).toEqual({ length: 3, next: "a", overflowed: true, marked: false });
-    expect(await signal.take([main], 10)).toEqual(["a", "b", "c"]);
+    expect((await signal.take([main], 10)).ids).toEqual(["a", "b", "c"]);
     await signal.push([job("overtaking")]);
-    expect(await signal.take([main], 10)).toEqual([]);
+    expect((await signal.take([main], 10)).ids).toEqual([]);
     await signal.setMarked(main, false);
     await signal.pushFront([job("dropped"), job("overtaking")]);
     await signal.push([job("after")]);
-    expect(await signal.take([main], 10)).toEqual(["dropped", "overtaking", "after"]);
+    expect((await signal.take([main], 10)).ids).toEqual(["dropped", "overtaking", "after"]);
   });
 
   test("while prioritised jobs are left, waiting workers are woken for each of them, whatever others took", async () => {
@@ -128,11 +128,11 @@ withEachRedis((start) => {
     await signal.push(ids.map((id) => job(id, -1)));
     await signal.push([job("plain")]);
     // Takes out marks along the way.
-    const got = await signal.take([main], 2);
+    const got = (await signal.take([main], 2)).ids;
     while (got.length < 151) {
       const woken = await signal.wait([main], 1_000, never);
       expect(woken).toBeDefined();
-      got.push(...(woken && woken.id !== "wake" ? [woken.id] : await signal.take([main], 1)));
+      got.push(...(woken && woken.id !== "wake" ? [woken.id] : (await signal.take([main], 1)).ids));
     }
     expect(got).toEqual(["plain", ...ids]);
     expect(await signal.look(main)).toMatchObject({ length: 0 });
@@ -146,7 +146,7 @@ withEachRedis((start) => {
     if (woken?.id === "urgent") return;
     await signal.pushFront([job("urgent", 5)]);
     expect(await signal.wait([main], 1_000, never)).toEqual({ queue: main, id: "wake" });
-    expect(await signal.take([main], 10)).toEqual(["urgent"]);
+    expect((await signal.take([main], 10)).ids).toEqual(["urgent"]);
   });
 
   test("hands out twenty thousand in order", async () => {
@@ -155,7 +155,7 @@ withEachRedis((start) => {
     await signal.push(ids.slice(10_000).map((id) => job(id)));
     await signal.pushFront(ids.slice(0, 10_000).map((id) => job(id)));
     const taken: string[] = [];
-    while (taken.length < ids.length) taken.push(...(await signal.take([main], 3_000)));
+    while (taken.length < ids.length) taken.push(...(await signal.take([main], 3_000)).ids);
     expect(taken).toEqual(ids);
   });
 

@@ -31,7 +31,7 @@ export type Signal = {
    */
   setMarked(queue: QueueRef, marked: boolean): Promise<void>;
   /** Up to `ids_max` ids at once, fewer or none when there are fewer. What comes out is untrusted. */
-  take(queues: readonly QueueRef[], ids_max: number): Promise<string[]>;
+  take(queues: readonly QueueRef[], ids_max: number): Promise<Taken>;
   /**
    * Wait until something is pushed to one of the queues, at most `timeout_ms`; undefined when nothing was. `stop` ends
    * the wait at once; what was taken out by then is still handed over. One wait at a time per `Signal`. Rejects, even
@@ -65,6 +65,9 @@ type RedisNonce = {
 
 /** `refusing`: it answers but takes no writes, being full, a replica, or too old. */
 export type SignalState = "up" | "refusing" | "down";
+
+/** Ids, untrusted, and the queues whose lists had some of them, in the order in which they were asked for. */
+export type Taken = { ids: string[]; from: QueueRef[] };
 
 /** The queue that woke a waiter, and what came with it: an id, untrusted, or `wakeMark`. */
 export type Woken = { queue: QueueRef; id: string };

@@ -1,35 +1,25 @@
-import { eventually, forFile, ownServers, recordEvents, redisUrl, testDatabase, uniqueKeys } from "@atlasqueue/harness";
+import { eventually, ownServers, recordEvents, redisUrl, uniqueKeys } from "@atlasqueue/harness";
 import type { SubmitMiddleware } from "@atlasqueue/contract";
 import { drizzle } from "drizzle-orm/postgres-js";
 import postgres from "postgres";
-import { beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { engineHarness, main } from "../../test/engine-harness.ts";
 import { executeIn } from "../database/caller-transaction.ts";
 import { migrateDatabase } from "../database/migrate.ts";
-import type { Deps } from "../deps.ts";
 import { findJob } from "../jobs/find.ts";
-import { createFollowUps, type FollowUps } from "../follow-ups.ts";
 import type { AtlasEvent, Observe } from "../observe/events.ts";
 import { createQueue, type QueueOptions } from "../queue.ts";
 import { IdempotencyMismatchError, InvalidJobError } from "./refused.ts";
-import { memorySignal } from "../signal/memory/signal.ts";
 import { redisSignal } from "../signal/redis/signal.ts";
-import type { Signal } from "../signal/signal.ts";
-const main = { tenant: "default", queue: "default" };
-const own = forFile(testDatabase);
-let deps: Deps & { signal: Signal; followUps: FollowUps };
 
-beforeEach(async () => {
-  await own.database.sql`TRUNCATE atlasqueue.jobs, atlasqueue.idempotency_keys, atlasqueue.outbox`;
-  const core = { database: own.database, observe: recordEvents().observe, signal: memorySignal() };
-  deps = { ...core, followUps: createFollowUps(core) };
-});
+const { deps, url } = engineHarness();
 
 describe("a queue in your own code", () => {
   const open = (observe?: Observe, options: Partial<QueueOptions> = {}) => {
     const { jobsKey, dlqKey } = uniqueKeys();
     const keys = { jobs: jobsKey, deadLetters: dlqKey };
     const queue = createQueue({
-      databaseUrl: own.url,
+      databaseUrl: url(),
       redisUrl: redisUrl(),
       keys,
       ...(observe && { observe }),
@@ -43,7 +33,7 @@ describe("a queue in your own code", () => {
     const { queue, signal, close } = open();
     const first = await queue.submit({ type: "noop", idempotency_key: "a" });
     expect(await queue.submit({ type: "noop", idempotency_key: "a" })).toEqual({ ...first, created: false });
-    await eventually(async () => expect(await signal.take([main], 5)).toEqual([first.id]));
+    await eventually(async () => expect((await signal.take([main], 5)).ids).toEqual([first.id]));
     await expect(queue.submit({ type: "other", idempotency_key: "a" })).rejects.toThrow(IdempotencyMismatchError);
     await expect(queue.submit({ type: "", max_attempts: 99 })).rejects.toThrow(InvalidJobError);
     for (const idempotency_key of ["", " ", "a\0b", "a\ud800", "x".repeat(513)])
@@ -66,8 +56,8 @@ describe("a queue in your own code", () => {
     const one = await queue.submit({ type: "one", payload });
     const many = await queue.submitMany([{ type: "a" }, { type: "b", payload }]);
     const flow = await queue.submitFlow({ jobs: [{ type: "c", ref: "c" }], then: { type: "d" } });
-    const inside = await own.database.sql.begin((tx) => queue.submitIn(tx, { type: "e" }));
-    const before = await own.database.sql.begin((tx) => queue.submitFlowIn(tx, { jobs: [{ type: "f" }] }));
+    const inside = await deps.database.sql.begin((tx) => queue.submitIn(tx, { type: "e" }));
+    const before = await deps.database.sql.begin((tx) => queue.submitFlowIn(tx, { jobs: [{ type: "f" }] }));
     const ids = [one, ...many, ...flow.jobs, flow.then, inside, ...before].map((job) => job?.id);
     const types = ["one", "a", "b", "c", "d", "e", "f"];
     expect(seen.filter(([, said]) => said === "ada").map(([type]) => type)).toEqual(types);
@@ -76,7 +66,7 @@ describe("a queue in your own code", () => {
     );
     expect((await findJob(deps, "default", many[1]?.id ?? ""))?.payload).toEqual({ n: 1, by: "ada" });
     expect(payload).toEqual({ n: 1 });
-    const stored = () => own.database.sql`SELECT 1 FROM atlasqueue.jobs`;
+    const stored = () => deps.database.sql`SELECT 1 FROM atlasqueue.jobs`;
     const left = (await stored()).length;
     await expect(queue.submitMany([{ type: "a" }, { type: "refused" }, { type: "b" }])).rejects.toThrow("not this one");
     await expect(queue.submit({ type: "skipped" })).rejects.toThrow("must call next()");
@@ -99,7 +89,7 @@ describe("a queue in your own code", () => {
     const first = await queue.submitFlow(flow);
     expect([...first.jobs, first.then].map((one) => one?.status)).toEqual(["queued", "blocked", "blocked"]);
     expect(await queue.submitFlow(flow)).toMatchObject({ flow_id: first.flow_id, then: { id: first.then?.id } });
-    await eventually(async () => expect(await signal.take([main], 5)).toEqual([first.jobs[0]?.id]));
+    await eventually(async () => expect((await signal.take([main], 5)).ids).toEqual([first.jobs[0]?.id]));
     await expect(queue.submitFlow({ ...flow, jobs: flow.jobs.slice(0, 1) })).rejects.toThrow(IdempotencyMismatchError);
     const nobody = "01920000-0000-7000-8000-000000000000";
     for (const parent of ["b", nobody])
@@ -121,7 +111,7 @@ describe("a queue in your own code", () => {
     expect((await findJob(deps, "default", answers[1_234]?.id ?? ""))?.payload).toEqual({ at: 1_234 });
     // The answers do not wait for the signals; ending the queue does.
     await queue.close();
-    const signalled = await signal.take([main], 5_000);
+    const signalled = (await signal.take([main], 5_000)).ids;
     await signal.close();
     return { submitted: answers.map(({ id }) => id), signalled, late: events.some(isLate) };
   };
@@ -138,18 +128,18 @@ describe("a queue in your own code", () => {
 
   const drivers = {
     "postgres.js": async (work: (tx: never) => Promise<void>) => {
-      const sql = postgres(own.url, { max: 1 });
+      const sql = postgres(url(), { max: 1 });
       await sql.begin((tx) => work(tx as never)).finally(() => sql.end());
     },
     drizzle: async (work: (tx: never) => Promise<void>) => {
-      const sql = postgres(own.url, { max: 1 });
+      const sql = postgres(url(), { max: 1 });
       await drizzle(sql)
         .transaction((tx) => work(tx as never))
         .finally(() => sql.end());
     },
     "node-postgres": async (work: (tx: never) => Promise<void>) => {
       const { Client } = (await import("pg")).default;
-      const client = new Client({ connectionString: own.url });
+      const client = new Client({ connectionString: url() });
       await client.connect();
       try {
         await client.query("BEGIN");
@@ -189,7 +179,7 @@ describe("a queue in your own code", () => {
       expect(await findJob(deps, "default", id)).toMatchObject({ status: "blocked", payload: job.payload });
       await queue.announce({ id });
       expect(await findJob(deps, "default", id)).toMatchObject({ status: "queued" });
-      expect(await signal.take([main], 5)).toEqual([id]);
+      expect((await signal.take([main], 5)).ids).toEqual([id]);
 
       await transaction(async (tx) => {
         expect(await queue.submitIn(tx, job)).toMatchObject({ id, created: false });
@@ -198,8 +188,8 @@ describe("a queue in your own code", () => {
         expect(await queue.submitIn(tx, { type: "plain", delay_seconds: 60 })).toMatchObject({ status: "scheduled" });
         throw new Error("roll back");
       }).catch((error: Error) => expect(error.message).toBe("roll back"));
-      expect(await own.database.sql`SELECT FROM atlasqueue.jobs`).toHaveLength(1);
-      expect(await own.database.sql`SELECT FROM atlasqueue.idempotency_keys`).toHaveLength(1);
+      expect(await deps.database.sql`SELECT FROM atlasqueue.jobs`).toHaveLength(1);
+      expect(await deps.database.sql`SELECT FROM atlasqueue.idempotency_keys`).toHaveLength(1);
       await close();
     },
   );

@@ -1,6 +1,7 @@
-import { eventually, forFile, ownSignal, recordEvents, submission, testDatabase } from "@atlasqueue/harness";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { connectDatabase } from "../database/connect.ts";
+import { eventually, submission } from "@atlasqueue/harness";
+import { beforeEach, describe, expect, test } from "vitest";
+import { engineHarness, main } from "../../test/engine-harness.ts";
+import { openDatabase } from "../../test/opened.ts";
 import { DatabaseTimeoutError } from "../database/errors.ts";
 import type { Deps } from "../deps.ts";
 import { findJob } from "../jobs/find.ts";
@@ -10,16 +11,9 @@ import type { Signal } from "../signal/signal.ts";
 import { createSubmitter } from "./submitter.ts";
 
 const options = { idempotency_ttl_seconds: 60 };
-const main = { tenant: "default", queue: "default" };
-const own = forFile(testDatabase);
+const { deps: core, url } = engineHarness();
 let deps: Deps & { signal: Signal; followUps: FollowUps };
-
-afterEach(() => deps.signal.close());
-beforeEach(async () => {
-  await own.database.sql`TRUNCATE atlasqueue.jobs, atlasqueue.idempotency_keys, atlasqueue.outbox`;
-  const core = { database: own.database, observe: recordEvents().observe, signal: ownSignal() };
-  deps = { ...core, followUps: createFollowUps(core) };
-});
+beforeEach(() => void (deps = { ...core, followUps: createFollowUps(core) }));
 
 describe("group commit", () => {
   test("jobs submitted side by side share transactions, and each gets its own answer", async () => {
@@ -31,11 +25,11 @@ describe("group commit", () => {
     await deps.followUps.stop();
     for (const [at, outcome] of outcomes.entries())
       expect(outcome).toMatchObject({ kind: "created", job: { payload: { at } } });
-    const [shared] = await own.database.sql<
+    const [shared] = await deps.database.sql<
       { transactions: number }[]
     >`SELECT count(DISTINCT xmin::text)::int AS transactions FROM atlasqueue.jobs`;
     expect(shared?.transactions).toBeLessThan(10);
-    expect((await deps.signal.take([main], 1_000)).sort()).toEqual(
+    expect((await deps.signal.take([main], 1_000)).ids.sort()).toEqual(
       outcomes.map((one) => ("job" in one ? one.job.id : "")).sort(),
     );
   });
@@ -68,13 +62,13 @@ describe("group commit", () => {
     );
     expect(answers.map(({ status }) => status).filter((status) => status === "rejected")).toHaveLength(1);
     expect(answers[7]?.status).toBe("rejected");
-    expect(await own.database.sql`SELECT FROM atlasqueue.jobs`).toHaveLength(19);
+    expect(await deps.database.sql`SELECT FROM atlasqueue.jobs`).toHaveLength(19);
   });
 
   test("a key submitted in an open transaction makes no one wait, and the first job to be admitted gets it", async () => {
     const submitter = createSubmitter({ ...deps, followUps: createFollowUps(deps) }, options);
-    const queue = createQueue({ databaseUrl: own.url });
-    const inside = await own.database.sql.begin(async (tx) => {
+    const queue = createQueue({ databaseUrl: url() });
+    const inside = await deps.database.sql.begin(async (tx) => {
       const submitted = await queue.submitIn(tx, { type: "noop", idempotency_key: "held" });
       const outcomes = await Promise.all(
         ["held", ...Array.from({ length: 20 }, (_, at) => `free-${at}`)].map((key) =>
@@ -98,23 +92,22 @@ describe("group commit", () => {
   test("an INSERT holds no more bytes than it may", async () => {
     const submitter = createSubmitter(deps, options);
     await Promise.all(Array.from({ length: 6 }, () => submitter.submit(submission(), 3 * 1_048_576)));
-    const rows = await own.database.sql<
+    const rows = await deps.database.sql<
       { n: number }[]
     >`SELECT count(*)::int AS n FROM atlasqueue.jobs GROUP BY xmin::text`;
     expect(Math.max(...rows.map((row) => row.n))).toBe(1);
   });
 
   test("a failed commit is an unknown outcome for all; no one waits longer than the deadline", async () => {
-    const database = connectDatabase({ url: own.url, connectionsMax: 4, timeoutMs: 400 });
+    const database = openDatabase({ url: url(), connectionsMax: 4, timeoutMs: 400 });
     const submitter = createSubmitter({ ...deps, database }, options);
     // They are answered while the table is locked: no one waits for that to end.
-    await own.database.sql.begin(async (lock) => {
+    await deps.database.sql.begin(async (lock) => {
       await lock`LOCK TABLE atlasqueue.jobs IN ACCESS EXCLUSIVE MODE`;
       const answers = Promise.allSettled(Array.from({ length: 50 }, () => submitter.submit(submission(), 10)));
       for (const answer of await answers)
         expect(answer).toMatchObject({ status: "rejected", reason: expect.any(DatabaseTimeoutError) });
     });
     await eventually(async () => expect(await submitter.submit(submission(), 10)).toMatchObject({ kind: "created" }));
-    await database.close();
   });
 });

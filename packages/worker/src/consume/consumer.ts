@@ -94,9 +94,10 @@ export function createConsumer(parts: Parts, config: ConsumerConfig, stop: Abort
     if (others_rest_ms > 0) await pause(others_rest_ms, stop);
   };
 
-  /** Claim and start, keeping slots free for what comes back. */
-  const claimAll = async ({ tenant, ids, others, queue }: NextIds, room: number): Promise<void> => {
-    const of: Claim = queue === undefined ? { tenant } : { tenant, queues: [queue] };
+  /** Claim and start, keeping slots free for what comes back. Ids of queues whose lists they were not in are left out. */
+  const claimAll = async ({ tenant, ids, queues, others }: NextIds, room: number): Promise<void> => {
+    const queue = own_slots ? queues[0] : undefined;
+    const of: Claim = own_slots ? { tenant, queues } : { tenant };
     const reserved = [running.reserve(ids.length, queue)];
     const more_room = (): number => {
       const more = Math.max(0, Math.min(room - ids.length, running.free(queue)));
@@ -104,7 +105,7 @@ export function createConsumer(parts: Parts, config: ConsumerConfig, stop: Abort
       return more;
     };
     try {
-      const started = await claimed(of, (claimer) => claim(deps, ids, { ...claimer, more_room }));
+      const started = await claimed({ tenant, queues }, (claimer) => claim(deps, ids, { ...claimer, more_room }));
       if (config.claimer.types) return await claimOfTypes(of, ids.length, started);
       empty_claims = started > 0 ? 0 : empty_claims + 1;
       if (started > 0 || (!others && empty_claims < empty_claims_max)) return;

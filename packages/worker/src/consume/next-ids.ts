@@ -1,15 +1,15 @@
 import { pause, type QueueRef } from "@atlasqueue/core/internal";
-import { wakeMark, type Woken } from "@atlasqueue/core/internal/worker";
+import { wakeMark, type Taken, type Woken } from "@atlasqueue/core/internal/worker";
 import type { WorkerDeps } from "../deps.ts";
 import type { Served } from "./served.ts";
 import type { TenantLine } from "./tenant-line.ts";
 
 /**
- * Ids of one tenant to claim. `queue`: all are of this one, which has slots of its own. `others`: meanwhile, other tenants are
- * asked for theirs.
+ * Ids of one tenant to claim, and the queues whose lists they came from. `others`: meanwhile, other tenants are asked for
+ * theirs.
  */
-export type NextIds = { tenant: string; ids: string[]; others: boolean; queue?: string | undefined };
-const none: NextIds = { tenant: "", ids: [], others: true };
+export type NextIds = { tenant: string; ids: string[]; queues: string[]; others: boolean };
+const none: NextIds = { tenant: "", ids: [], queues: [], others: true };
 
 export type IdSourceParts = {
   deps: WorkerDeps;
@@ -37,52 +37,60 @@ const look_ms_patient = 50;
  */
 export function idSource({ deps, served, line, poll_timeout_seconds, freeOf }: IdSourceParts, stop: AbortSignal) {
   const poll_ms = poll_timeout_seconds * 1_000;
-  let turn = 0;
+  /** The queue of each tenant that gave ids last. */
+  const lastTaken = new Map<string, string>();
 
-  /** Each queue comes first in turn, so that a full one does not starve the others. */
-  const inTurn = (queues: readonly QueueRef[]): QueueRef[] => {
-    const first = turn % queues.length;
+  /** A tenant's queues, from the one after that which gave ids last: a full one does not starve the others. */
+  const inTurn = (tenant: string): QueueRef[] => {
+    const queues = served.queuesOf([tenant]);
+    const last = lastTaken.get(tenant);
+    const first = queues.findIndex(({ queue }) => queue === last) + 1;
     return [...queues.slice(first), ...queues.slice(0, first)];
   };
   const wait = (queues: readonly QueueRef[], timeout_ms: number, changed: AbortSignal) =>
     deps.signal.wait(queues, timeout_ms, AbortSignal.any([stop, changed]));
   const idsOf = ({ id }: Woken): string[] => (id === wakeMark ? [] : [id]);
   /** From all of these queues, or from the first that has some, for as many as it has slots of its own. */
-  const take = async (queues: readonly QueueRef[], ids_max: number): Promise<Pick<NextIds, "ids" | "queue">> => {
-    if (!freeOf) return { ids: await deps.signal.take(queues, ids_max) };
+  const takeFrom = async (queues: readonly QueueRef[], ids_max: number): Promise<Taken> => {
+    if (!freeOf) return deps.signal.take(queues, ids_max);
     for (const ref of queues) {
-      const ids = await deps.signal.take([ref], Math.min(ids_max, freeOf(ref.queue)));
-      if (ids.length > 0) return { ids, queue: ref.queue };
+      const taken = await deps.signal.take([ref], Math.min(ids_max, freeOf(ref.queue)));
+      if (taken.ids.length > 0) return taken;
     }
-    return { ids: [] };
+    return { ids: [], from: [] };
   };
-  const ownQueue = ({ queue: { queue } }: Woken) => (freeOf ? { queue } : {});
+  const take = async (tenant: string, ids_max: number): Promise<Pick<NextIds, "ids" | "queues">> => {
+    const { ids, from } = await takeFrom(inTurn(tenant), ids_max);
+    const queues = from.map(({ queue }) => queue);
+    if (lastTaken.size >= lists_max) lastTaken.clear();
+    for (const last of queues.slice(-1)) lastTaken.set(tenant, last);
+    return { ids, queues };
+  };
   /** What came with the id that ended a wait shares its claim: a burst is pushed as a whole. */
   const allOf = async (woken: Woken, ids_max: number): Promise<string[]> => {
     const ids = idsOf(woken);
     const more = Math.min(ids_max, freeOf?.(woken.queue.queue) ?? ids_max) - ids.length;
     if (stop.aborted || more <= 0) return ids;
     // An id that was popped is claimed, even if Redis is lost here.
-    return [...ids, ...(await deps.signal.take([woken.queue], more).catch(() => []))];
+    const taken = await deps.signal.take([woken.queue], more).catch(() => undefined);
+    return [...ids, ...(taken?.ids ?? [])];
   };
 
   const ofOne = async (tenant: string, ids_max: number, changed: AbortSignal): Promise<NextIds> => {
-    const queues = inTurn(served.queuesOf([tenant]));
-    const taken = await take(queues, ids_max);
-    if (taken.ids.length > 0) return { tenant, ...taken, others: false };
-    const woken = await wait(queues, poll_ms, changed);
-    if (!woken) return { tenant, ids: [], others: false };
-    return { tenant, ids: await allOf(woken, ids_max), others: false, ...ownQueue(woken) };
+    const taken = await take(tenant, ids_max);
+    const woken = taken.ids.length > 0 ? undefined : await wait(inTurn(tenant), poll_ms, changed);
+    if (!woken) return { tenant, ...taken, others: false };
+    return { tenant, ids: await allOf(woken, ids_max), queues: [woken.queue.queue], others: false };
   };
 
   /** From the first tenant in line that has ids. Another worker, or our last claim, may have taken them. */
   const ofLine = async (ids_max: number): Promise<NextIds | undefined> => {
     for (let tenant = line.first(); tenant !== undefined && !stop.aborted; tenant = line.first()) {
       // If this rejects, the tenant is still the first.
-      const taken = await take(inTurn(served.queuesOf([tenant])), ids_max);
+      const taken = await take(tenant, ids_max);
       line.leave(tenant);
       if (taken.ids.length === 0) continue;
-      line.taken(tenant, taken.ids.length === ids_max || taken.queue !== undefined);
+      line.taken(tenant, taken.ids.length === ids_max || freeOf !== undefined);
       served.hasJobs(tenant);
       return { tenant, ...taken, others: true };
     }
@@ -98,7 +106,7 @@ export function idSource({ deps, served, line, poll_timeout_seconds, freeOf }: I
     const taken = await ofLine(ids_max);
     if (taken) return taken;
     const recent = tenants.slice(-Math.max(1, Math.floor(lists_max / queues_each)));
-    const queues = inTurn(served.queuesOf(recent)).slice(0, lists_max);
+    const queues = recent.flatMap(inTurn).slice(0, lists_max);
     const look_ms = line.lookInMs(all_named);
     if (look_ms <= waitMsMin(queues.length)) {
       await pause(look_ms, stop);
@@ -110,11 +118,10 @@ export function idSource({ deps, served, line, poll_timeout_seconds, freeOf }: I
     if (!woken) return none;
     line.taken(woken.queue.tenant, true);
     served.hasJobs(woken.queue.tenant);
-    return { tenant: woken.queue.tenant, ids: idsOf(woken), others: true, ...ownQueue(woken) };
+    return { tenant: woken.queue.tenant, ids: idsOf(woken), queues: [woken.queue.queue], others: true };
   };
 
   return async (ids_max: number): Promise<NextIds> => {
-    turn += 1;
     // Before anything is awaited: a tenant that joins meanwhile ends the wait that it is not in.
     const changed = served.changed();
     const [only, other] = served.tenants();

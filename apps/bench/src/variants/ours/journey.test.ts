@@ -8,7 +8,10 @@ const attempt = { ...job, attempt: 1, worker_id: "w" };
 test("a job's stages follow each other without a gap, from its submission to its settlement", async () => {
   const { watch, submitted, named, stages, taken } = noteJourneys();
   const database = watch.database({ sql: { unsafe: () => Promise.resolve([]) } } as unknown as Database);
-  const signal = watch.signal({ push: async () => 1, take: async () => ["1"] } as unknown as Signal);
+  const signal = watch.signal({
+    push: async () => 1,
+    take: async () => ({ ids: ["1"], from: [] }),
+  } as unknown as Signal);
   const tell = (event: object) => watch.observe(event as AtlasEvent);
 
   const began = performance.now();

@@ -86,9 +86,9 @@ export function noteJourneys(): Noting {
           return signal.push(jobs);
         },
         async take(queues, ids_max) {
-          const ids = await signal.take(queues, ids_max);
-          notePopped(ids);
-          return ids;
+          const taken = await signal.take(queues, ids_max);
+          notePopped(taken.ids);
+          return taken;
         },
         async wait(...waiting) {
           const woken = await signal.wait(...waiting);

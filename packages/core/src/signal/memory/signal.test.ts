@@ -26,7 +26,7 @@ test("a push wakes a worker in every process, and hands out no ids", async () =>
   const waits = [parent, a, b].map((signal) => signal.wait([other, main], 10_000, never));
   expect(await a.push([job("1"), job("2")])).toBe(2);
   expect(await Promise.all(waits)).toEqual([mark, mark, mark]);
-  for (const signal of [parent, a, b]) expect(await signal.take([main], 10)).toEqual([]);
+  for (const signal of [parent, a, b]) expect((await signal.take([main], 10)).ids).toEqual([]);
 });
 
 test("a mark is kept for the next wait for its queue, once for all pushes, and dropped with its list", async () => {

@@ -97,7 +97,7 @@ export function memorySignal(): MemorySignal {
     push: ready,
     pushFront: ready,
     setMarked: async (one) => void marks.delete(nameOf(one)),
-    take: async () => [],
+    take: async () => ({ ids: [], from: [] }),
     async wait(queues, timeout_ms, stop) {
       const marked = queues.find((one) => marks.delete(nameOf(one)));
       if (marked || stop.aborted) return marked && { queue: marked, id: wakeMark };

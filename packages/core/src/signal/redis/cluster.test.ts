@@ -1,21 +1,13 @@
 import { eventually, redisCluster, redisUrl, forFile } from "@atlasqueue/harness";
-import { afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { job, main, never } from "../../../test/signal-drivers.ts";
-import { expectAllToWork, expectQueueToWork, newKeys, soon } from "../../../test/working-signal.ts";
+import { expectAllToWork, expectQueueToWork, newKeys, openSignal, soon } from "../../../test/working-signal.ts";
 import { clusterKeys, slotOf } from "./cluster-keys.ts";
 import { defaultKeys, queueKeys, type SignalKeys } from "../keys.ts";
-import { redisSignal } from "./signal.ts";
-import type { Signal } from "../signal.ts";
 
 const cluster = forFile(() => redisCluster({ replicas: 1 }));
 
-const opened: Signal[] = [];
-afterEach(() => Promise.all(opened.splice(0).map((signal) => signal.close())));
-function open(keys: SignalKeys, url = cluster.url): Signal {
-  const signal = redisSignal({ url, keys, timeoutMs: 1_000 });
-  opened.push(signal);
-  return signal;
-}
+const open = (keys: SignalKeys, url = cluster.url) => openSignal({ url, keys, timeoutMs: 1_000 });
 const queue = (at: number) => ({ tenant: "default", queue: `q${at}` });
 const queues = Array.from({ length: 40 }, (_, at) => queue(at));
 const listOf = (keys: SignalKeys, of: typeof main) => queueKeys(clusterKeys(keys), of).list;
@@ -44,7 +36,7 @@ test("a worker of forty queues waits on eight connections, and whatever came in 
     const ids = queues.map(({ queue: name }) => `${round}-${name}`);
     await signal.push(ids.map((id, at) => job(id, 0, queue(at))));
     const woken = await waiting;
-    const taken = await signal.take(queues, 100);
+    const taken = (await signal.take(queues, 100)).ids;
     expect([woken?.id, ...taken].toSorted()).toEqual(ids.toSorted());
     got.push(woken?.id ?? "");
   }
@@ -83,7 +75,7 @@ test("a slot is moved under a waiting worker: it follows", async () => {
   await signal.push([job("before"), job("urgent", 5)]);
   await cluster.moveSlot(slotOf(list), to);
   expect((await cluster.masterOf(list)).port).toBe(to.port);
-  await eventually(async () => expect(await signal.take([main], 10)).toEqual(["urgent", "before"]), soon);
+  await eventually(async () => expect((await signal.take([main], 10)).ids).toEqual(["urgent", "before"]), soon);
   const waiting = signal.wait([main], 60_000, never).catch((error: Error) => error.name);
   await cluster.moveSlot(slotOf(list), from);
   await expectQueueToWork(signal);

@@ -1,32 +1,16 @@
-import { eventually, ownRedis, redisUrl, tcpProxy, type TcpProxy } from "@atlasqueue/harness";
+import { eventually, ownRedis, redisUrl } from "@atlasqueue/harness";
 import { Redis } from "ioredis";
-import { afterEach, expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { openProxy } from "../../../test/opened.ts";
 import { job, main, never } from "../../../test/signal-drivers.ts";
-import { expectAllToWork, newKeys, soon } from "../../../test/working-signal.ts";
-import type { SignalKeys } from "../keys.ts";
-import { redisSignal } from "./signal.ts";
-import type { Signal } from "../signal.ts";
+import { expectAllToWork, newKeys, openSignal, soon } from "../../../test/working-signal.ts";
 
-const closing: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0).toReversed()) await close();
-});
-
-function open(url: string, keys: SignalKeys = newKeys()): Signal {
-  const signal = redisSignal({ url, keys, timeoutMs: 1_000 });
-  closing.push(() => signal.close());
-  return signal;
-}
-async function proxyTo(url: string): Promise<TcpProxy> {
-  const proxy = await tcpProxy(url);
-  closing.push(() => proxy.close());
-  return proxy;
-}
+const open = (url: string, keys = newKeys()) => openSignal({ url, keys, timeoutMs: 1_000 });
 /** With one password, as a name that moves takes its credentials with it. */
 async function startRedis() {
   const server = await ownRedis({ password: "the-same-for-all-of-them" });
   const ask = new Redis(server.url);
-  closing.push(async () => {
+  onTestFinished(async () => {
     ask.disconnect();
     await server.stop();
   });
@@ -34,7 +18,7 @@ async function startRedis() {
 }
 
 test("connections that no longer get answers are dropped and redialled", { tags: ["slow"] }, async () => {
-  const proxy = await proxyTo(redisUrl());
+  const proxy = await openProxy(redisUrl());
   const signal = open(proxy.url);
   await expectAllToWork(signal);
   const waiting = signal.wait([main], 60_000, never).then(
@@ -50,7 +34,7 @@ test("connections that no longer get answers are dropped and redialled", { tags:
 });
 
 test("a server that accepts connections and never speaks is abandoned too", async () => {
-  const proxy = await proxyTo(redisUrl());
+  const proxy = await openProxy(redisUrl());
   proxy.blackhole();
   const signal = open(proxy.url);
   signal.notices.listen("finished", () => {});
@@ -61,7 +45,7 @@ test("a server that accepts connections and never speaks is abandoned too", asyn
 });
 
 test("connections that are reset, then refused for a while, come back", async () => {
-  const proxy = await proxyTo(redisUrl());
+  const proxy = await openProxy(redisUrl());
   const signal = open(proxy.url);
   await expectAllToWork(signal);
   proxy.refuse();
@@ -72,7 +56,7 @@ test("connections that are reset, then refused for a while, come back", async ()
 
 test("a master that became a replica is abandoned for the one its name points to now", { tags: ["slow"] }, async () => {
   const [old, next] = [await startRedis(), await startRedis()];
-  const proxy = await proxyTo(old.url);
+  const proxy = await openProxy(old.url);
   const signal = open(proxy.url);
   await expectAllToWork(signal);
   await old.ask.config("SET", "masterauth", "the-same-for-all-of-them");
@@ -107,7 +91,7 @@ test("a full Redis refuses waits too, so that waiting workers look into Postgres
   await expect(signal.check()).rejects.toThrow("Redis refuses writes: OOM");
   await expect(signal.push([job("a")])).rejects.toMatchObject({ name: "SignalUnavailableError" });
   // What is in it can still be read.
-  expect(await signal.take([main], 10)).toEqual(["before"]);
+  expect((await signal.take([main], 10)).ids).toEqual(["before"]);
   await server.ask.config("SET", "maxmemory", "0");
   await expectAllToWork(signal);
 });
@@ -116,7 +100,7 @@ test("a key of another type under one of our names fails the calls for it, and n
   const keys = newKeys();
   const signal = open(redisUrl(), keys);
   const redis = new Redis(redisUrl());
-  closing.push(() => redis.disconnect());
+  onTestFinished(() => redis.disconnect());
   await redis.set(keys.jobs, "a string");
   const unavailable = { name: "SignalUnavailableError", message: expect.stringContaining("WRONGTYPE") };
   await expect(signal.push([job("a")])).rejects.toMatchObject(unavailable);
@@ -124,13 +108,13 @@ test("a key of another type under one of our names fails the calls for it, and n
   await expect(signal.wait([main], 60_000, never)).rejects.toMatchObject(unavailable);
   const other = { tenant: "default", queue: "other" };
   await signal.push([job("b", 0, other)]);
-  expect(await signal.take([other], 1)).toEqual(["b"]);
+  expect((await signal.take([other], 1)).ids).toEqual(["b"]);
   await redis.del(keys.jobs);
   await expectAllToWork(signal);
 });
 
 test("a Redis that is too old is refused with a sentence naming the oldest supported version", async () => {
-  const proxy = await proxyTo(redisUrl());
+  const proxy = await openProxy(redisUrl());
   // Change only a digit, as the length of the answer comes before it.
   proxy.alterAnswers((text) => text.replace(/(redis_version:)\d/g, "$14"));
   const signal = open(proxy.url);

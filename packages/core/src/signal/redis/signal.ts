@@ -6,7 +6,7 @@ import { redisLink } from "./link.ts";
 import { redisNotices } from "./notices.ts";
 import { redisPermits } from "./permits.ts";
 import { redisPresence } from "./presence.ts";
-import { signals_max, type ReadyJob, type Signal } from "../signal.ts";
+import { signals_max, type ReadyJob, type Signal, type Taken } from "../signal.ts";
 import type { RedisTls } from "./dial.ts";
 import { redisWait } from "./wait.ts";
 
@@ -26,8 +26,8 @@ export type RedisSignalOptions = {
 const push_ids_max = 1_000;
 /** Of so many queues ids are taken without a look at whether they have any: mostly the first has enough. */
 const taken_untried = 2;
-/** In one go, of the others. */
-const looked_at_max = 500;
+/** In one go, of the others: the few first, as they mostly have enough, and more each time. */
+const looked_at = { first: 16, max: 512 };
 
 /**
  * Signals through Redis lists. Never waits for a Redis that is away: commands fail at once while the connection is down
@@ -79,15 +79,23 @@ export function redisSignal(options: RedisSignalOptions): Signal {
     const filled = await Promise.all(asked);
     return queues.filter((_, at) => filled[at] !== 0);
   };
-  const take = async (queues: readonly QueueRef[], ids_max: number): Promise<string[]> => {
-    const ids: string[] = [];
+  const take = async (queues: readonly QueueRef[], ids_max: number): Promise<Taken> => {
+    const taken: Taken = { ids: [], from: [] };
     const takeAll = async (some: readonly QueueRef[]): Promise<void> => {
-      for (const queue of some) if (ids.length < ids_max) ids.push(...(await takeFrom(queue, ids_max - ids.length)));
+      for (const queue of some) {
+        if (taken.ids.length >= ids_max) return;
+        const ids = await takeFrom(queue, ids_max - taken.ids.length);
+        if (ids.length > 0) taken.from.push(queue);
+        taken.ids.push(...ids);
+      }
     };
     await takeAll(queues.slice(0, taken_untried));
-    for (let at = taken_untried; at < queues.length && ids.length < ids_max; at += looked_at_max)
-      await takeAll(await filledOf(queues.slice(at, at + looked_at_max)));
-    return ids;
+    for (let at = taken_untried, looked = looked_at.first; at < queues.length && taken.ids.length < ids_max;) {
+      await takeAll(await filledOf(queues.slice(at, at + looked)));
+      at += looked;
+      looked = Math.min(looked * 2, looked_at.max);
+    }
+    return taken;
   };
 
   return {

@@ -8,12 +8,11 @@ import {
   tlsRedis,
 } from "@atlasqueue/harness";
 import { Redis } from "ioredis";
-import { afterAll, afterEach, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { job, main } from "../../../test/signal-drivers.ts";
-import { expectAllToWork, newKeys, soon } from "../../../test/working-signal.ts";
+import { expectAllToWork, openSignal, soon } from "../../../test/working-signal.ts";
 import { parseRedisUrl, type RedisAddress } from "./address.ts";
 import { dial, hangUp, type RedisTls } from "./dial.ts";
-import { redisSignal } from "./signal.ts";
 import type { Signal } from "../signal.ts";
 
 const redis = forFile(tlsRedis);
@@ -21,14 +20,8 @@ let ask: Redis;
 beforeAll(() => void (ask = new Redis(redis.server.url)));
 afterAll(() => void ask.disconnect());
 
-const opened: Signal[] = [];
-afterEach(() => Promise.all(opened.splice(0).map((signal) => signal.close())));
-function open(tls: RedisTls | undefined, login = ":the-same-for-all-of-them", host = "127.0.0.1"): Signal {
-  const url = `rediss://${login}@${host}:${redis.tls_port}`;
-  const signal = redisSignal({ url, tls, keys: newKeys(), timeoutMs: 2_000 });
-  opened.push(signal);
-  return signal;
-}
+const open = (tls: RedisTls | undefined, login = ":the-same-for-all-of-them", host = "127.0.0.1") =>
+  openSignal({ url: `rediss://${login}@${host}:${redis.tls_port}`, tls, timeoutMs: 2_000 });
 const own = () => ({ ca: redis.authority.ca, cert: redis.client.cert, key: redis.client.key });
 const refused = (signal: Signal, words: RegExp) =>
   eventually(async () => {
@@ -96,7 +89,7 @@ test("a user with no more rights than the operators' page gives can do everythin
   await signal.takePermits("x", [1], { limit: 1, period_ms: 1_000 });
   expect(await signal.takeTurn("sweep", 1_000)).toBe(true);
   await signal.push([job("plain"), { ...job("urgent"), priority: 5 }]);
-  expect(await signal.take([main], 10)).toEqual(["urgent", "plain"]);
+  expect((await signal.take([main], 10)).ids).toEqual(["urgent", "plain"]);
   // The client's greeting, which it may leave out.
   const denied = ((await ask.acl("LOG")) as string[][]).map((entry) => entry[entry.indexOf("object") + 1]);
   expect(denied.filter((object) => !object?.startsWith("client|set"))).toEqual([]);
@@ -114,11 +107,8 @@ test(
       await Promise.all([cluster.stop(), set.stop()]);
     });
     for (const { url } of [cluster, set]) {
-      const signal = redisSignal({ url, tls: own(), keys: newKeys(), timeoutMs: 2_000 });
-      opened.push(signal);
-      await expectAllToWork(signal);
-      const refusedOne = redisSignal({ url, tls: { ca: redis.authority.ca }, keys: newKeys(), timeoutMs: 2_000 });
-      opened.push(refusedOne);
+      await expectAllToWork(openSignal({ url, tls: own(), timeoutMs: 2_000 }));
+      const refusedOne = openSignal({ url, tls: { ca: redis.authority.ca }, timeoutMs: 2_000 });
       await refused(refusedOne, /there is no connection to Redis: /);
     }
   },
