@@ -14,12 +14,13 @@ test("only the database must be set", () => {
   });
 });
 
-test("the keys in Redis can be named", () => {
-  const set = { DATABASE_URL, REDIS_URL: "redis://localhost", JOB_QUEUE_KEY: "{aq}:jobs", DLQ_KEY: "{aq}:dlq" };
-  expect(readApiConfig(set).redis).toEqual({
-    url: "redis://localhost",
-    keys: { jobs: "{aq}:jobs", deadLetters: "{aq}:dlq" },
-  });
+test.each([
+  ["{aq}:jobs", "{aq}:dlq"],
+  // They only begin alike.
+  ["jobs", "jobs-dead"],
+])("the keys in Redis can be named: %s and %s", (jobs, deadLetters) => {
+  const set = { DATABASE_URL, REDIS_URL: "redis://localhost", JOB_QUEUE_KEY: jobs, DLQ_KEY: deadLetters };
+  expect(readApiConfig(set).redis).toEqual({ url: "redis://localhost", keys: { jobs, deadLetters } });
 });
 
 test.each<readonly [Record<string, string>, string]>([
@@ -61,11 +62,6 @@ test("an IPv6 address may be in brackets, as in a URL", () => {
   expect(config.listen.host).toBe("::1");
   expect(config.allowed_hosts?.names).toEqual(["queue.example.com", "2001:db8::7"]);
   expect(() => readApiConfig({ DATABASE_URL, ALLOWED_HOSTS: "[::g]" })).toThrow("ALLOWED_HOSTS must be names of hosts");
-});
-
-test("names in Redis that only begin alike are two names", () => {
-  const set = { DATABASE_URL, REDIS_URL: "redis://localhost", JOB_QUEUE_KEY: "jobs", DLQ_KEY: "jobs-dead" };
-  expect(readApiConfig(set).redis?.keys).toEqual({ jobs: "jobs", deadLetters: "jobs-dead" });
 });
 
 test.each(["127.0.0.1", "127.1.2.3", "::1", "localhost"])("listening on %s needs no permission", (API_HOST) => {

@@ -1,4 +1,3 @@
-import { Writable } from "node:stream";
 import { memorySignal } from "@atlasqueue/core";
 import { eventually, otherOwner, redisUrl, testDatabase, uniqueKeys } from "@atlasqueue/harness";
 import { expect, onTestFinished, test } from "vitest";
@@ -15,16 +14,9 @@ test("a stop ends although a part of it never does, and the log says which", asy
     return new Promise(() => {});
   };
   let lines = "";
-  const log = new Writable({
-    write(chunk: Buffer, _encoding, done) {
-      lines += chunk.toString();
-      done();
-    },
-  });
-  const api = await startApi(readApiConfig({ DATABASE_URL: url, API_PORT: "0", SHUTDOWN_SECONDS: "1" }), {
-    signal,
-    log,
-  });
+  const log = { write: (line: string) => void (lines += line) };
+  const config = readApiConfig({ DATABASE_URL: url, API_PORT: "0", SHUTDOWN_SECONDS: "1" });
+  const api = await startApi(config, { signal, log });
   const leased = fetch(`${api.url}/v1/queues/q/lease`, {
     method: "POST",
     headers: { "content-type": "application/json" },

@@ -2,11 +2,11 @@ import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
-import { Writable } from "node:stream";
 import { memorySignal } from "@atlasqueue/core";
 import { eventually, testDatabase } from "@atlasqueue/harness";
 import { expect, onTestFinished, test } from "vitest";
 import { jobLine, lineClient } from "../test/line-client.ts";
+import { toolCall } from "../test/mcp-messages.ts";
 import { readApiConfig } from "./config.ts";
 import { startApi } from "./start-api.ts";
 
@@ -16,12 +16,7 @@ async function heldApi(env: Record<string, string> = {}) {
   onTestFinished(drop);
   const { sql } = database;
   const lines: string[] = [];
-  const log = new Writable({
-    write(chunk: Buffer, _encoding, done) {
-      lines.push(chunk.toString());
-      done();
-    },
-  });
+  const log = { write: (line: string) => void lines.push(line) };
   const settings = { DATABASE_URL: url, API_PORT: "0", DATABASE_TIMEOUT_SECONDS: "30", ...env };
   const api = await startApi(readApiConfig(settings), { signal: memorySignal(), log });
   onTestFinished(() => api.stop());
@@ -104,11 +99,10 @@ async function hangUpOn(
   expect(lines.join("")).not.toContain("shutdown_timeout");
 }
 
-const tool = { name: "lease_job", arguments: { queue_name: "q" } };
 test.each([
   ["/v1/queues/q/lease", { worker_id: "w" }],
   ["/queues/q/lease", { worker_id: "w", lease_seconds: 30 }],
-  ["/mcp?toolsets=work", { jsonrpc: "2.0", id: 1, method: "tools/call", params: tool }],
+  ["/mcp?toolsets=work", toolCall("lease_job", { queue_name: "q" })],
 ])("a claim whose client hangs up as the API stops is taken back before it has stopped: %s", async (path, body) => {
   const api = await heldApi();
   const id = await api.add({ queue: "q", max_attempts: 1 });
@@ -226,16 +220,11 @@ test.each([
 ])("an assistant that waits for a job is told how it is when the API stops: %s", async (name, argumentsFor) => {
   const { api, add, call } = await heldApi({ SHUTDOWN_SECONDS: "10" });
   const id = await add({ delay_seconds: 3_600 });
-  const asked = call("/mcp", {
-    jsonrpc: "2.0",
-    id: 1,
-    method: "tools/call",
-    params: { name, arguments: argumentsFor(id) },
-  }).then(async (answer) => ({ status: answer.status, text: await answer.text() }));
+  const asked = call("/mcp", toolCall(name, argumentsFor(id)));
   // Whatever has come before it has been begun.
   await fetch(`${api.url}/livez`);
   await api.stop();
-  const { status, text } = await asked;
-  expect(status).toBe(200);
-  expect(JSON.parse(text)).toMatchObject({ result: { structuredContent: { status: "scheduled" } } });
+  const answer = await asked;
+  expect(answer.status).toBe(200);
+  expect(await answer.json()).toMatchObject({ result: { structuredContent: { status: "scheduled" } } });
 });

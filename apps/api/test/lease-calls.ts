@@ -9,12 +9,7 @@ import type { testApp } from "./test-app.ts";
  * const { submit, leaseOne } = leaseCalls(() => api);
  */
 export function leaseCalls(api: () => Awaited<ReturnType<typeof testApp>>) {
-  const post = (path: string, body: object) =>
-    api().app.request(`http://localhost/v1${path}`, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify(body),
-    });
+  const post = (path: string, body: object) => api().send("POST", `/v1${path}`, undefined, body);
   let made = 0;
   const submit = async (queue: string, fields: object = {}): Promise<string> =>
     job.parse(await (await api().post(`leases-${(made += 1)}`, JSON.stringify({ type: "a", queue, ...fields }))).json())

@@ -1,4 +1,3 @@
-import { Writable } from "node:stream";
 import { limits, type SubmitSingleInput } from "@atlasqueue/contract";
 import { createLogger, createMetrics, logEvents, memorySignal, observeAll, type AtlasEvent } from "@atlasqueue/core";
 import { forFile, testDatabase } from "@atlasqueue/harness";
@@ -16,13 +15,7 @@ export async function testApp(given: Changes | ((core: Core) => Changes) = {}) {
   const early = typeof given === "function" ? {} : given;
   const written: string[] = [];
   const events: AtlasEvent[] = [];
-  const destination = new Writable({
-    write(chunk, _encoding, done) {
-      written.push(String(chunk));
-      done();
-    },
-  });
-  const logger = createLogger("debug", "atlasqueue-api", destination);
+  const logger = createLogger("debug", "atlasqueue-api", { write: (line) => void written.push(line) });
   const { registry, observe: count } = createMetrics();
   const observe = observeAll(logEvents(logger), count, (event) => void events.push(event));
   const signal = early.signal ?? memorySignal();

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, constants, openSync, writeSync } from "node:fs";
+import { closeSync, constants, openSync, writeFileSync, writeSync } from "node:fs";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
@@ -16,6 +16,15 @@ export async function socketPair(): Promise<{ stdin: Socket; writer: Socket }> {
   server.close();
   onTestFinished(() => void [stdin, writer].map((socket) => socket.destroy()));
   return { stdin, writer };
+}
+
+/** The path of a file with these lines. */
+export function ndjson(...lines: string[]): string {
+  const folder = dataFolder();
+  onTestFinished(folder.remove);
+  const path = join(folder.path, "jobs.ndjson");
+  writeFileSync(path, lines.map((line) => `${line}\n`).join(""));
+  return path;
 }
 
 /** A named pipe that a writer keeps open. */

@@ -1,13 +1,12 @@
-import { readApiConfig, startApi } from "@atlasqueue/api";
 import { createClient, type Client as QueueClient } from "@atlasqueue/client";
 import type { Scope } from "@atlasqueue/contract";
-import { createLogger } from "@atlasqueue/core";
 import { createToken, defaultTenant } from "@atlasqueue/core/internal";
 import { provisionTenant } from "@atlasqueue/core/internal/http";
-import { redisUrl, testDatabase, uniqueKeys } from "@atlasqueue/harness";
+import { testDatabase } from "@atlasqueue/harness";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { mainFile } from "./run-start.ts";
+import { silentApi } from "./run-cli.ts";
+import { mainFile, serversOf } from "./run-start.ts";
 
 export const transports = ["http", "stdio"] as const;
 export type Transport = (typeof transports)[number];
@@ -40,11 +39,7 @@ const TRACE_URL_TEMPLATE = "https://traces.example/{trace_id}";
 /** A real API with `AUTH=required` on its own database, tokens of two tenants, and the official MCP client. */
 export async function mcpWorld() {
   const store = await testDatabase();
-  const { jobsKey, dlqKey } = uniqueKeys();
-  const servers = { DATABASE_URL: store.url, REDIS_URL: redisUrl(), JOB_QUEUE_KEY: jobsKey, DLQ_KEY: dlqKey };
-  const api = await startApi(readApiConfig({ ...servers, AUTH: "required", API_PORT: "0", TRACE_URL_TEMPLATE }), {
-    logger: createLogger("silent", "test"),
-  });
+  const api = await silentApi({ ...serversOf(store.url), AUTH: "required", TRACE_URL_TEMPLATE });
   const deps = { database: store.database, observe: () => {} };
   const tokenOf = async (scopes: Scope[], tenant: string = defaultTenant): Promise<string> => {
     const made = await createToken(deps, { tenant, name: scopes.join("+"), scopes });

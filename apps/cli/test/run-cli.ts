@@ -1,9 +1,10 @@
 import { readApiConfig, startApi, type RunningApi } from "@atlasqueue/api";
 import { createClient, type Client } from "@atlasqueue/client";
 import { createLogger } from "@atlasqueue/core";
-import { redisUrl, testDatabase, uniqueKeys, type TestDatabase } from "@atlasqueue/harness";
+import { testDatabase, type TestDatabase } from "@atlasqueue/harness";
 import { vi } from "vitest";
 import { createProgram } from "../src/program.ts";
+import { serversOf } from "./run-start.ts";
 
 export type Said = { code: number; stdout: string; stderr: string };
 
@@ -69,13 +70,15 @@ export type CliSystem = {
   close(): Promise<void>;
 };
 
+/** An API that logs nothing, on a free port. */
+export const silentApi = (env: Record<string, string | undefined>): Promise<RunningApi> =>
+  startApi(readApiConfig({ ...env, API_PORT: "0" }), { logger: createLogger("silent", "test") });
+
 /** A real API on its own database, with the command pointed at it. */
 export async function cliSystem(): Promise<CliSystem> {
   const store = await testDatabase();
-  const { jobsKey, dlqKey } = uniqueKeys();
-  const servers = { DATABASE_URL: store.url, REDIS_URL: redisUrl(), JOB_QUEUE_KEY: jobsKey, DLQ_KEY: dlqKey };
-  const config = readApiConfig({ ...servers, API_PORT: "0" });
-  const api = await startApi(config, { logger: createLogger("silent", "test") });
+  const servers = serversOf(store.url);
+  const api = await silentApi(servers);
   const env = { ...servers, ATLASQUEUE_URL: api.url };
   return {
     store,

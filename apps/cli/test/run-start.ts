@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { onTestFinished, TestRunner } from "vitest";
-import { eventually, spawnProcess, type SpawnedProcess } from "@atlasqueue/harness";
+import { eventually, redisUrl, spawnProcess, uniqueKeys, type SpawnedProcess } from "@atlasqueue/harness";
 
 export const mainFile = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 
@@ -30,12 +30,20 @@ export function startEnv(data_dir: string): Record<string, string | undefined> {
   };
 }
 
+/** Settings for this database, and for the run's Redis with keys of their own. */
+export function serversOf(DATABASE_URL: string) {
+  const { jobsKey, dlqKey } = uniqueKeys();
+  return { DATABASE_URL, REDIS_URL: redisUrl(), JOB_QUEUE_KEY: jobsKey, DLQ_KEY: dlqKey };
+}
+
 export type Started = {
   process: SpawnedProcess;
   api_url: string;
   /** All the plain lines before the log. */
   banner: string[];
   job(id: string): Promise<{ id: string; status: string; result: unknown }>;
+  /** Returns its id. */
+  submit(job: object): Promise<string>;
   /** Drains it, so that it stops its own servers; a killed one leaves them to the next start. */
   stop(): Promise<void>;
 };
@@ -52,12 +60,20 @@ export async function runStart(env: Record<string, string | undefined>, ...optio
   );
   const job = async (id: string) =>
     (await (await fetch(`${api_url}/v1/jobs/${id}`)).json()) as Awaited<ReturnType<Started["job"]>>;
+  const submit = async (wish: object) => {
+    const answer = await fetch(`${api_url}/v1/jobs`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "idempotency-key": crypto.randomUUID() },
+      body: JSON.stringify(wish),
+    });
+    return ((await answer.json()) as { id: string }).id;
+  };
   const stop = async () => {
     process.kill("SIGTERM");
     await process.waitForExit();
   };
   if (TestRunner.getCurrentTest()) onTestFinished(stop);
-  return { process, api_url, banner, job, stop };
+  return { process, api_url, banner, job, submit, stop };
 }
 
 export async function succeeds({ job }: Started, id: string): Promise<void> {

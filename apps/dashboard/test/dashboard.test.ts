@@ -1,16 +1,11 @@
-import { afterAll, beforeAll } from "vitest";
+import { forFile } from "@atlasqueue/harness";
 import { accessTests } from "./pages/access.ts";
 import { actTests } from "./pages/acts.ts";
 import { flowTests } from "./pages/flows.ts";
-import { createWorld, type World } from "./world.ts";
+import { createWorld } from "./world.ts";
 
 // The main action of each page. One system and one browser for all: starting those takes longer than most of the tests.
-let world: World;
-beforeAll(async () => {
-  world = await createWorld();
-}, 120_000);
-afterAll(() => (world as World | undefined)?.stop());
-
+const world = forFile(createWorld);
 const now = () => world;
 
 actTests(now);

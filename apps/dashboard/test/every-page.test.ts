@@ -1,5 +1,5 @@
 // @module-tag slow
-import { afterAll, beforeAll } from "vitest";
+import { forFile } from "@atlasqueue/harness";
 import { axeTests } from "./pages/axe.ts";
 import { factTests } from "./pages/facts.ts";
 import { hostileTests } from "./pages/hostile.ts";
@@ -10,15 +10,10 @@ import { narrowTests } from "./pages/narrow.ts";
 import { sizeTests } from "./pages/size.ts";
 import { traceTests } from "./pages/traces.ts";
 import { upgradeTests } from "./pages/upgrade.ts";
-import { createWorld, type World } from "./world.ts";
+import { createWorld } from "./world.ts";
 
 // What holds for every page: lists of any length, hostile texts, accessibility, live events, outages.
-let world: World;
-beforeAll(async () => {
-  world = await createWorld();
-}, 120_000);
-afterAll(() => (world as World | undefined)?.stop());
-
+const world = forFile(createWorld);
 const now = () => world;
 
 listTests(now);

@@ -1,15 +1,11 @@
 // @module-tag nightly
-import { afterAll, beforeAll } from "vitest";
+import { forFile } from "@atlasqueue/harness";
 import { axeWidthTests } from "./pages/axe.ts";
 import { reloadTests } from "./pages/upgrade.ts";
-import { createWorld, type World } from "./world.ts";
+import { createWorld } from "./world.ts";
 
 // The slowest checks that apply to every page.
-let world: World;
-beforeAll(async () => {
-  world = await createWorld();
-}, 120_000);
-afterAll(() => (world as World | undefined)?.stop());
+const world = forFile(createWorld);
 
 axeWidthTests(() => world);
 reloadTests(() => world);

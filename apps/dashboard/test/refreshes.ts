@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { startBrowser, visit } from "./world.ts";
+import { startBrowser } from "../../api/test/browser.ts";
+import { openPage } from "./world.ts";
 
 // What a page costs the browser while it is left open, on a running system with something to do:
 //   node apps/dashboard/test/refreshes.ts --url http://127.0.0.1:8000
@@ -29,7 +30,7 @@ process.stdout.write(
   "| page | answers in 10 s | ms of work for each | longest task above 50 ms |\n| --- | --: | --: | --: |\n",
 );
 for (const path of pages) {
-  const { page, context } = await visit(browser, "about:blank", { viewport: { width: 1_440, height: 900 } });
+  const { page, context } = await openPage(browser, "about:blank", { viewport: { width: 1_440, height: 900 } });
   let answers = 0;
   page.on("response", (answer) => {
     if (/\/v1\/(?!events)/.test(answer.url())) answers += 1;

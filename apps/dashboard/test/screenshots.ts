@@ -4,7 +4,8 @@ import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
 import { createClient } from "@atlasqueue/client";
 import { eventually } from "@atlasqueue/harness";
-import { startBrowser, visit } from "./world.ts";
+import { startBrowser } from "../../api/test/browser.ts";
+import { openPage } from "./world.ts";
 
 // Pictures of every page of a running, seeded system, for the README and for a look with fresh eyes:
 //   npx -y pnpm seed, then node apps/dashboard/test/screenshots.ts --url http://127.0.0.1:8000
@@ -43,7 +44,7 @@ const browser = await startBrowser();
 for (const [width, height] of widths) {
   for (const colorScheme of ["light", "dark"] as const) {
     const options = { viewport: { width, height }, colorScheme };
-    const { page, context } = await visit(browser, "about:blank", options);
+    const { page, context } = await openPage(browser, "about:blank", options);
     // A connection that stays open is never idle.
     await page.route(/\/v1\/events/, (route) => route.abort());
     for (const [name, path] of Object.entries(pages)) {

@@ -3,9 +3,11 @@ import { createClient, type Client } from "@atlasqueue/client";
 import { connectDatabase, createLogger, redisSignal, type Signal } from "@atlasqueue/core";
 import { createToken } from "@atlasqueue/core/internal";
 import type { TokenWish } from "@atlasqueue/core/internal/tools";
-import { eventually, findProgram, redisUrl, tcpProxy, testDatabase, uniqueKeys } from "@atlasqueue/harness";
+import { eventually, redisUrl, tcpProxy, testDatabase, uniqueKeys } from "@atlasqueue/harness";
 import { startWorker, type Worker } from "@atlasqueue/worker";
-import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { onTestFinished } from "vitest";
+import { startBrowser } from "../../api/test/browser.ts";
 import { handlers } from "./handlers.ts";
 
 /** A whole system with the dashboard, and a browser in front of it. */
@@ -78,21 +80,12 @@ function workerOf({ own, signal }: { own: ReturnType<typeof connectDatabase>; si
   );
 }
 
-/** A real browser with an empty profile. */
-export async function startBrowser(): Promise<Browser> {
-  const executablePath = findProgram("chromium");
-  if (!executablePath) throw new Error("no Chromium or Chrome on PATH; `pnpm test` installs one");
-  // Its sandbox refuses root.
-  const sandbox = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
-  return chromium.launch({ executablePath, args: ["--disable-gpu", "--no-first-run", "--disable-sync", ...sandbox] });
-}
-
 export type Visit = { page: Page; context: BrowserContext; complaints: string[] };
 
 const step_ms_max = 20_000;
 
 /** A page that records what the browser complains about: errors, and what the policy refuses. */
-export async function visit(
+export async function openPage(
   browser: Browser,
   url: string,
   options: Parameters<Browser["newContext"]>[0] = {},
@@ -109,6 +102,13 @@ export async function visit(
   });
   await page.goto(url);
   return { page, context, complaints };
+}
+
+/** The same for one test, after which it is closed. */
+export async function visit(...given: Parameters<typeof openPage>): Promise<Visit> {
+  const opened = await openPage(...given);
+  onTestFinished(() => opened.context.close());
+  return opened;
 }
 
 /** As long as a page waits at most before it asks by itself. */

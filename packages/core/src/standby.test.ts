@@ -1,5 +1,7 @@
 import { eventually, forFile, ownServers, submission } from "@atlasqueue/harness";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { failureOf } from "../test/failure-of.ts";
+import { openDatabase } from "../test/opened.ts";
 import { bounded } from "./database/bounded.ts";
 import { connectDatabase, type Database } from "./database/connect.ts";
 import { isUnavailable, outcomeUnknown } from "./database/errors.ts";
@@ -36,13 +38,9 @@ beforeAll(async () => {
   url = own.href;
 });
 beforeEach(() => {
-  const database = connectDatabase({ url, connectionsMax: 10, timeoutMs: 400 });
-  deps = { database, observe: () => {} };
+  deps = { database: openDatabase({ url, connectionsMax: 10, timeoutMs: 400 }), observe: () => {} };
 });
-afterEach(async () => {
-  await standby("");
-  await deps.database.close();
-});
+afterEach(() => standby(""));
 afterAll(async () => {
   await committer.close();
   await admin.close();
@@ -89,12 +87,6 @@ async function endWaits(): Promise<void> {
   await eventually(async () => expect(await waiting()).toBe(0));
 }
 
-const failureOf = (work: Promise<unknown>): Promise<unknown> =>
-  work.then(
-    (answer) => expect.unreachable(`it was answered: ${JSON.stringify(answer)}`),
-    (error: unknown) => error,
-  );
-
 async function expectUnknown(work: Promise<unknown>): Promise<unknown> {
   const error = await failureOf(work);
   expect(isUnavailable(error)).toBe(true);
@@ -111,14 +103,13 @@ const stored = async (): Promise<number> => (await admin.sql`SELECT FROM atlasqu
 
 test("a cancelled wait for the standby is an error that leaves the outcome unknown", async () => {
   await admin.sql`CREATE TABLE noted (at int); GRANT INSERT ON noted TO plain`.simple();
-  const patient = connectDatabase({ url, connectionsMax: 1, timeoutMs: 20_000 });
+  const patient = openDatabase({ url, connectionsMax: 1, timeoutMs: 20_000 });
   await standby("nobody");
   const written = expectUnknown(bounded(patient, patient.sql`INSERT INTO noted VALUES (1)`));
   await eventually(async () => expect(await waiting()).toBe(1));
   await endWaits();
   expect(await written).toMatchObject({ code: "01000" });
   expect(await admin.sql`SELECT FROM noted`).toHaveLength(1);
-  await patient.close();
 });
 
 test("a job waiting for the standby goes on waiting, and its key answers only when the standby has it", async () => {

@@ -1,6 +1,7 @@
 import type { SubmitJobInput } from "@atlasqueue/contract";
 import { eventually, ownSignal, recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/harness";
 import { afterAll, beforeAll, beforeEach } from "vitest";
+import { uuidArray } from "../src/database/literals.ts";
 import type { Deps } from "../src/deps.ts";
 import { findJob } from "../src/jobs/find.ts";
 import { claim } from "../src/lease/claim.ts";
@@ -91,6 +92,16 @@ export function engineHarness(job: Partial<SubmitJobInput> = {}) {
     read,
     status,
     statuses: (...ids: (string | undefined)[]) => Promise.all(ids.map(status)),
+    /** Does something while another transaction has these jobs locked, and returns the result. */
+    async besideStranger<T>(ids: readonly (string | undefined)[], work: () => Promise<T>): Promise<T> {
+      let done: T | undefined;
+      await deps.database.sql.begin(async (stranger) => {
+        const all = uuidArray(ids.map((id) => id ?? ""));
+        await stranger`SELECT FROM atlasqueue.jobs WHERE id = ANY(${all}::text::uuid[]) FOR UPDATE`;
+        done = await work();
+      });
+      return done as T;
+    },
     /** Its lease has just ended. */
     async expire(id: string): Promise<void> {
       const { sql } = deps.database;

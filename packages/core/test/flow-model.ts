@@ -1,6 +1,7 @@
 import { admitAll, closeEdges, releaseChildren } from "./advance.ts";
 import { type OnParentFailure, isFinal, type JobStatus } from "@atlasqueue/contract";
 import { recordEvents } from "@atlasqueue/harness";
+import { chance } from "@atlasqueue/harness/servers";
 import type { Database, Sql } from "../src/database/connect.ts";
 import type { Deps } from "../src/deps.ts";
 import { advanceOverdue } from "../src/groups/overdue.ts";
@@ -9,7 +10,6 @@ import { isRetryable, retry } from "../src/jobs/retry.ts";
 import { claim } from "../src/lease/claim.ts";
 import { complete, fail } from "../src/settle/settle.ts";
 import { addFlow, type Member } from "./add-flow.ts";
-import { randomFrom } from "./random-from.ts";
 
 /** What a broken version does otherwise: statements with a part of their text replaced, or an act before a commit. */
 export type Mutant = {
@@ -33,7 +33,7 @@ const acts_max = 120;
  * await runFlowModel(database, 7);
  */
 export async function runFlowModel(database: Database, seed: number, mutant: Mutant = {}): Promise<void> {
-  const random = randomFrom(seed);
+  const random = chance(seed);
   const below = (max: number) => Math.floor(random() * max);
   const pick = <T>(from: readonly T[]): T => from[below(from.length)] as T;
   const { sql } = database;

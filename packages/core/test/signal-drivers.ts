@@ -1,5 +1,5 @@
 import { minimalUser, redisCluster, redisUrl, uniqueKeys, type RedisCluster } from "@atlasqueue/harness";
-import { afterAll, afterEach, beforeAll, describe } from "vitest";
+import { afterAll, beforeAll, describe, onTestFinished } from "vitest";
 import type { QueueRef } from "../src/deps.ts";
 import { memorySignal } from "../src/signal/memory/signal.ts";
 import { redisSignal } from "../src/signal/redis/signal.ts";
@@ -42,16 +42,12 @@ export const withEachSignal = (suite: (start: Start) => void): void => withEach(
 export const withEachRedis = (suite: (start: Start) => void): void => withEach(redis, suite);
 
 function withEach(drivers: Record<string, Start>, suite: (start: Start) => void): void {
-  const opened: Signal[] = [];
   beforeAll(startCluster);
   afterAll(() => cluster.stop());
-  afterEach(async () => {
-    await Promise.all(opened.splice(0).map((signal) => signal.close()));
-  });
   describe.each(Object.entries(drivers))("%s", (_name, open) => {
     const start = (signals_max?: number): Signal => {
       const signal = open(signals_max);
-      opened.push(signal);
+      onTestFinished(() => signal.close());
       return signal;
     };
     suite(start);

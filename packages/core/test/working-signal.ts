@@ -1,7 +1,8 @@
 import { eventually, uniqueKeys } from "@atlasqueue/harness";
-import { expect } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import type { QueueRef } from "../src/deps.ts";
 import type { SignalKeys } from "../src/signal/keys.ts";
+import { redisSignal, type RedisSignalOptions } from "../src/signal/redis/signal.ts";
 import type { Signal } from "../src/signal/signal.ts";
 import { job, main, never } from "./signal-drivers.ts";
 
@@ -12,6 +13,13 @@ export const soon = { timeout_ms: 25_000, interval_ms: 50 };
 export function newKeys(): SignalKeys {
   const { jobsKey, dlqKey } = uniqueKeys();
   return { jobs: jobsKey, deadLetters: dlqKey };
+}
+
+/** Under names of its own unless others are given; closed when the test ends. */
+export function openSignal({ keys = newKeys(), ...options }: RedisSignalOptions): Signal {
+  const signal = redisSignal({ ...options, keys });
+  onTestFinished(() => signal.close());
+  return signal;
 }
 
 /** Pushes, takes and waits, for one queue. */

@@ -4,10 +4,7 @@ import { join } from "node:path";
 import { startPostgres, startRedis } from "../src/index.ts";
 
 const [folder = "", then] = process.argv.slice(2);
-const postgres = await startPostgres({
-  dataDir: join(folder, "postgres"),
-  settings: { fsync: "off" },
-});
+const postgres = await startPostgres({ dataDir: join(folder, "postgres"), settings: { fsync: "off" } });
 const redis = await startRedis({ dir: join(folder, "redis") });
 console.log(JSON.stringify({ postgres: postgres.pid, redis: redis.pid, url: postgres.url }));
 if (then === "exit") process.exit(3);

@@ -10,9 +10,7 @@ type Held = { readonly postgres: number; readonly redis: number; readonly url: s
 /** Runs hold-servers.ts as another process and waits until both servers run under it. */
 export async function holdServers(folder: string, ...then: "exit"[]) {
   const script = fileURLToPath(new URL("hold-servers.ts", import.meta.url));
-  const child = spawn(process.execPath, [script, folder, ...then], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
+  const child = spawn(process.execPath, [script, folder, ...then], { stdio: ["ignore", "pipe", "inherit"] });
   const exited = once(child, "exit");
   onTestFinished(() => void child.kill("SIGKILL"));
   const [line] = (await once(createInterface({ input: child.stdout }), "line")) as [string];

@@ -1,17 +1,10 @@
 import { forFile } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
-import { clientOf, testApi } from "./test-api.ts";
+import { all, clientOf, failed, testApi } from "./test-api.ts";
 import { NotFoundError, ValidationError } from "@atlasqueue/client";
 
 const api = forFile(testApi);
 const client = clientOf(api);
-
-const failed = async (call: Promise<unknown>): Promise<unknown> => call.then(() => undefined).catch((error) => error);
-const all = async <T>(items: AsyncIterable<T>): Promise<T[]> => {
-  const found: T[] = [];
-  for await (const item of items) found.push(item);
-  return found;
-};
 
 test("a queue is limited, and its limits are replaced", async () => {
   const rate = { limit: 5, period_seconds: 60 };

@@ -18,6 +18,7 @@ import {
   type TestDatabase,
 } from "@atlasqueue/harness";
 import { onTestFinished } from "vitest";
+import { standStill } from "../../client/test/stand-still.ts";
 import { recorder } from "./recorder.ts";
 
 export type TestApi = {
@@ -75,6 +76,15 @@ export async function testApi(settings: Record<string, string> = {}): Promise<Te
 export const clientOf = (api: TestApi, options: Omit<ClientOptions, "url"> = {}): Client =>
   forFile(async () => ({ ...createClient({ ...options, url: api.url }), close: () => {} }));
 
+/** What a call rejects with; undefined if it does not. */
+export const failed = (call: Promise<unknown>): Promise<unknown> => call.then(() => undefined).catch((error) => error);
+
+export async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = [];
+  for await (const item of items) found.push(item);
+  return found;
+}
+
 /** Starts remote workers for one test each, and returns what they report. */
 export const workersOf =
   (client: Client, always: WorkOptions = {}) =>
@@ -85,3 +95,17 @@ export const workersOf =
     return { worker, ...told };
   };
 type Handlers = HandlerFunction<JsonObject> | Handler | readonly Handler[];
+
+/** A fetch of a process that stands still for so long while the first answer with jobs lies in its socket. */
+export function lateFetch(ms: number): typeof fetch {
+  let stood = false;
+  return async (input, init) => {
+    const response = await fetch(input, init);
+    const text = await response.text();
+    if (!stood && text.includes('"lease_token"')) {
+      stood = true;
+      standStill(ms);
+    }
+    return new Response(text, response);
+  };
+}

@@ -85,7 +85,7 @@ const figures: Figure[] = [
   {
     name: "lines of tests",
     is: () => linesOf(files.filter((file) => isTest(file) && !later.test(file))),
-    limit: 68_500,
+    limit: 66_600,
     budget: 36_000,
   },
 ];

@@ -26,6 +26,18 @@ export const nodes = {
   "26": "node_modules/node-26/bin",
 };
 
+/** What is published: all that is not private. */
+export const names = [
+  "atlasqueue",
+  ...["contract", "core", "client", "program", "runtime", "worker", "telemetry", "testing", "nestjs", "bullmq"].map(
+    scoped,
+  ),
+  ...["embedded", "mcp", "api", "worker-app"].map(scoped),
+];
+function scoped(name: string): string {
+  return `@atlasqueue/${name}`;
+}
+
 const install_ms_max = 300_000;
 
 /** An npm project outside the workspace with the packed packages in it. */

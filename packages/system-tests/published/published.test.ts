@@ -7,7 +7,7 @@ import { eventually } from "@atlasqueue/harness";
 import postgres from "postgres";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { root } from "./examples.ts";
-import { createProject, nodes, typescripts, type Project } from "./project.ts";
+import { createProject, names, nodes, typescripts, type Project } from "./project.ts";
 import { succeed, usersEnvironment } from "./run.ts";
 import { jobs, npxStart } from "./system.ts";
 
@@ -18,17 +18,6 @@ beforeAll(async () => {
 }, 600_000);
 // Not there when it could not be made.
 afterAll(() => (project as Project | undefined)?.remove());
-
-const names = [
-  "atlasqueue",
-  ...["contract", "core", "client", "program", "runtime", "worker", "telemetry", "testing", "nestjs", "bullmq"].map(
-    scoped,
-  ),
-  ...["embedded", "mcp", "api", "worker-app"].map(scoped),
-];
-function scoped(name: string): string {
-  return `@atlasqueue/${name}`;
-}
 
 type Manifest = Record<string, unknown> & {
   dependencies?: Record<string, string>;

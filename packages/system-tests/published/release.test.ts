@@ -6,24 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { root } from "./examples.ts";
+import { names } from "./project.ts";
 import { succeed } from "./run.ts";
-
-const names = [
-  "api",
-  "bullmq",
-  "client",
-  "contract",
-  "core",
-  "embedded",
-  "mcp",
-  "nestjs",
-  "program",
-  "runtime",
-  "telemetry",
-  "testing",
-  "worker",
-  "worker-app",
-].map((name) => `@atlasqueue/${name}`);
 
 /** A registry that has no packages and accepts all; `published` are the names it was given with a token. */
 async function registry(): Promise<{ url: string; published: string[] }> {
@@ -43,7 +27,7 @@ async function registry(): Promise<{ url: string; published: string[] }> {
 
 test("a dry run names what it would publish, and publishes nothing", async () => {
   const { stdout } = await succeed(process.execPath, [".config/release.ts", "--dry-run"], { cwd: root });
-  for (const name of [...names, "atlasqueue"]) expect(stdout).toContain(`📦 ${name}@`);
+  for (const name of names) expect(stdout).toContain(`📦 ${name}@`);
   expect(stdout).toMatch(/Nothing was published\.\s*$/);
 });
 
@@ -55,5 +39,5 @@ test("with a token every package the registry lacks is published", async () => {
   writeFileSync(userconfig, `registry=${url}\n${url.replace("http:", "")}:_authToken=a-token\n`);
   const env = { npm_config_userconfig: userconfig, NPM_CONFIG_USERCONFIG: userconfig, npm_config_registry: url };
   await succeed(join(root, "node_modules/.bin/changeset"), ["publish", "--no-git-tag"], { cwd: root, env });
-  expect(published.toSorted()).toEqual([...names, "atlasqueue"].toSorted());
+  expect(published.toSorted()).toEqual(names.toSorted());
 });

@@ -14,6 +14,16 @@ const named = (of: SpawnedProcess, event: string) => of.logs.filter((line) => li
 const pids = ({ process }: Api) => named(process, "process_started").map(({ pid }) => Number(pid));
 const isGone = (pid: number) => expect(() => readFileSync(`/proc/${pid}/stat`)).toThrow();
 
+const haveStarted = (api: Api, count: number) =>
+  eventually(() => expect(named(api.process, "api_started")).toHaveLength(count), { timeout_ms: slow_ms });
+
+/** An API of so many processes, once all of them serve. */
+async function startAll(count: number, env: Record<string, string> = {}): Promise<Api> {
+  const api = await system.startApi({ API_PROCESSES: String(count), ...env });
+  await haveStarted(api, count);
+  return api;
+}
+
 /** On a connection of its own. "broken" when that was cut off. */
 function ask(api: Api, path = "/livez", agent: Agent | false = false): Promise<number | "broken"> {
   return new Promise((resolve) => {
@@ -35,8 +45,7 @@ async function answered(api: Api, path: string): Promise<Record<string, number>>
 }
 
 test("connections go to the processes in turn, and any of them shows the metrics of all", async () => {
-  const api = await system.startApi({ API_PROCESSES: "3" });
-  await eventually(() => expect(named(api.process, "api_started")).toHaveLength(3), { timeout_ms: slow_ms });
+  const api = await startAll(3);
   expect(await inParallel(300, 10, () => ask(api, "/v1/queues"))).toEqual(Array.from({ length: 300 }, () => 200));
   const counts = await answered(api, "/v1/queues");
   expect(Object.keys(counts)).toEqual(["0", "1", "2"]);
@@ -57,8 +66,7 @@ test("connections go to the processes in turn, and any of them shows the metrics
 });
 
 test("one that is killed is replaced, and meanwhile the others serve", async () => {
-  const api = await system.startApi({ API_PROCESSES: "3" });
-  await eventually(() => expect(named(api.process, "api_started")).toHaveLength(3), { timeout_ms: slow_ms });
+  const api = await startAll(3);
   const [victim = 0] = pids(api);
   process.kill(victim, "SIGKILL");
   await eventually(() => expect(named(api.process, "process_died")).toMatchObject([{ number: 0, signal: "SIGKILL" }]));
@@ -79,20 +87,18 @@ test("one that is killed is replaced, and meanwhile the others serve", async () 
 });
 
 test("one that hangs is passed over, killed and replaced; who was given to it is cut off, and does not wait for ever", async () => {
-  const api = await system.startApi({ API_PROCESSES: "2", API_HANG_SECONDS: "4" });
-  await eventually(() => expect(named(api.process, "api_started")).toHaveLength(2), { timeout_ms: slow_ms });
+  const api = await startAll(2, { API_HANG_SECONDS: "4" });
   const [victim = 0] = pids(api);
   process.kill(victim, "SIGSTOP");
   const answers = await inParallel(50, 50, () => ask(api));
   expect(answers.filter((answer) => answer === 200).length).toBeGreaterThanOrEqual(49);
   expect(named(api.process, "process_hung")).toMatchObject([{ pid: victim }]);
-  await eventually(() => expect(named(api.process, "api_started")).toHaveLength(3), { timeout_ms: slow_ms });
+  await haveStarted(api, 3);
   expect(await inParallel(20, 20, () => ask(api))).toEqual(Array.from({ length: 20 }, () => 200));
 });
 
 test("SIGTERM drains all of them together: what is in flight is answered, and it ends with 0", async () => {
-  const api = await system.startApi({ API_PROCESSES: "3" });
-  await eventually(() => expect(named(api.process, "api_started")).toHaveLength(3), { timeout_ms: slow_ms });
+  const api = await startAll(3);
   const id = await api.create({ type: "nobody.runs" });
   const waits = Array.from({ length: 9 }, () => ask(api, `/v1/jobs/${id}?wait_seconds=30`));
   const streams = await Promise.all(Array.from({ length: 3 }, () => listening(api)));
@@ -118,8 +124,7 @@ test("told to stop while its processes are starting, it ends with 0 and leaves n
 });
 
 test("its processes finish and end when the one that started them is killed", async () => {
-  const api = await system.startApi({ API_PROCESSES: "2" });
-  await eventually(() => expect(named(api.process, "api_started")).toHaveLength(2), { timeout_ms: slow_ms });
+  const api = await startAll(2);
   const stream = await listening(api);
   api.process.kill("SIGKILL");
   expect(await rest(stream)).toContain('"reason":"draining"');

@@ -1,15 +1,14 @@
 import { expect, test } from "vitest";
 import { eventually, forFile, inTime } from "@atlasqueue/harness";
-import { startSystem, type Api } from "./system.ts";
+import { startSystem } from "./system.ts";
 
 const lease_seconds = 1;
 const env = { WORKER_LEASE_SECONDS: String(lease_seconds) };
 const system = forFile(startSystem);
-let api: Api;
 
 test("a worker killed in mid-handler: its job succeeds on another within the lease and two seconds", async () => {
-  api = await system.startApi();
-  const workers = [await system.startWorker(env)];
+  const [api, first] = await Promise.all([system.startApi(), system.startWorker(env)]);
+  const workers = [first];
   await inTime(2_000, async () => {
     // Both are already up, so that starting a process does not count as the sweep's lateness.
     workers.push(await system.startWorker(env));
@@ -33,7 +32,7 @@ test("a worker killed in mid-handler: its job succeeds on another within the lea
 }, 180_000);
 
 test("a job that kills every worker is dead at max_attempts, and once in the list of dead letters", async () => {
-  api = await system.startApi();
+  const api = await system.startApi();
   const id = await api.create({ type: "demo.sleep", payload: { ms: 60_000 }, max_attempts: 2 });
   for (let attempt = 1; attempt <= 2; attempt += 1) {
     const victim = await system.startWorker(env);

@@ -63,10 +63,11 @@ test.each(Array.from({ length: seeds }, (_, at) => at + 1))(
   "groups keep their order, one job at a time, whatever fails or is killed (seed %i)",
   async (seed) => {
     const random = chance(seed);
-    api = await system.startApi({ LOG_LEVEL: "WARNING" });
     for (const queue of queues)
       for (const group of groups) await system.sql`INSERT INTO counters VALUES (${`${queue} ${group}`}, 0)`;
-    const workers = await Promise.all(Array.from({ length: processes }, startWorker));
+    const starting = Promise.all(Array.from({ length: processes }, startWorker));
+    const [started, workers] = await Promise.all([system.startApi({ LOG_LEVEL: "WARNING" }), starting]);
+    api = started;
 
     const producing = Promise.all(Array.from({ length: producers }, () => produce(random)));
     for (let kill = 0; kill < kills; kill += 1) {

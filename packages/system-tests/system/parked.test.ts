@@ -7,14 +7,13 @@ import postgres from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually, forFile, type SpawnedProcess } from "@atlasqueue/harness";
 import { between, chance, oneOf, shuffled } from "@atlasqueue/harness/servers";
+import { freeze } from "./flows/noise.ts";
 import { startSystem, type Api } from "./system.ts";
 
 /** `PARKED_SEEDS=1,2,3` runs these. */
 const seeds = (process.env["PARKED_SEEDS"] ?? "1").split(",").map(Number);
 const jobs_count = 120;
 const concurrency = 4;
-/** Longer than a lease lasts. */
-const frozen_ms = 2_500;
 const env = {
   WORKER_LEASE_SECONDS: "1",
   WORKER_HANDLERS: fileURLToPath(new URL("../test/parked-handlers.ts", import.meta.url)),
@@ -73,13 +72,6 @@ const openJobs = async ({ queue }: World) =>
     WHERE queue = ${queue} AND (status NOT IN ('succeeded', 'cancelled', 'dead') OR id::text IN (SELECT key FROM atlasqueue.outbox WHERE kind = 'admit'))`
     )[0]?.["n"],
   );
-
-async function freeze(frozen: SpawnedProcess | undefined): Promise<void> {
-  frozen?.kill("SIGSTOP");
-  const since = performance.now();
-  await eventually(() => performance.now() - since > frozen_ms);
-  frozen?.kill("SIGCONT");
-}
 
 test.each(seeds)(
   "parked jobs, bulk acts and pauses keep what was answered, whatever crashes or stands still meanwhile (seed %i)",

@@ -13,11 +13,14 @@ type Run = { job: string; attempt: number; from: number; until: number };
 
 test("25 remote workers drain 2,000 jobs over two API processes: none runs twice at once and none is lost", async () => {
   const quiet = { LOG_LEVEL: "error" };
-  const apis = await Promise.all([system.startApi(quiet), system.startApi(quiet)]);
-  // For its sweep only: it serves another queue.
-  await system.startWorker({ ...quiet, WORKER_QUEUES: "local" });
-  const urls = apis.map(({ url }) => url);
-  const ids = await createMany(urls[0] ?? "", jobs, {
+  const [first, second] = await Promise.all([
+    system.startApi(quiet),
+    system.startApi(quiet),
+    // For its sweep only: it serves another queue.
+    system.startWorker({ ...quiet, WORKER_QUEUES: "local" }),
+  ]);
+  const urls = [first.url, second.url];
+  const ids = await createMany(first.url, jobs, {
     max_attempts: 25,
     backoff: { kind: "fixed", base_seconds: 0, max_seconds: 0 },
   });

@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { beforeAll, expect, test } from "vitest";
 import { eventually, forFile } from "@atlasqueue/harness";
+import { post } from "./remote-client.ts";
 import { startSystem, type Api } from "./system.ts";
 
 const env = {
@@ -18,11 +19,8 @@ beforeAll(async () => {
 
 const runs = async (id: string) =>
   (await system.sql`SELECT step FROM step_runs WHERE job_id = ${id} ORDER BY id`).map(({ step }) => step as string);
-const signal = async (id: string) => {
-  const headers = { "content-type": "application/json" };
-  const body = JSON.stringify({ payload: { by: "ada" } });
-  return (await fetch(`${api.url}/v1/jobs/${id}/signals/approved`, { method: "POST", headers, body })).json();
-};
+const signal = async (id: string) =>
+  (await post(api.url, `/jobs/${id}/signals/approved`, { payload: { by: "ada" } })).body;
 
 test("a worker killed between two steps, and one killed while the job waits: only what was not done is done", async () => {
   const id = await api.create({ type: "order" });

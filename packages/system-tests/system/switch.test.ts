@@ -1,38 +1,14 @@
 // @module-tag nightly
 import { randomUUID } from "node:crypto";
-import { readFileSync } from "node:fs";
 import type { Job } from "@atlasqueue/contract";
 import { migrateDatabase } from "@atlasqueue/core";
 import postgres from "postgres";
 import { expect, onTestFinished, test } from "vitest";
 import { eventually, ownServers } from "@atlasqueue/harness";
+import { replicaSteps } from "./replica-page.ts";
 import { startSystem, type Api, type System } from "./system.ts";
 
 // To another PostgreSQL by a logical replica, as apps/docs/pages/operate/upgrading.md says it.
-
-const page = readFileSync(new URL("../../../apps/docs/pages/operate/upgrading.md", import.meta.url), "utf8");
-
-/** What `psql` is given on the page, in order. */
-const [publish, subscribe, isCopied, isCaughtUp, takeOver] = [
-  ...page.matchAll(/psql "\$(OLD|NEW)"((?:[ \\\n]+-c "[^"]+")+)/g),
-].map(([, where, options = ""]) => ({
-  where,
-  statements: [...options.matchAll(/-c "([^"]+)"/g)].map(([, text = ""]) => text),
-}));
-
-type Step = typeof publish;
-
-/** Everything that the page says, over one connection to each. */
-function paste(old_url: string, new_url: string) {
-  const [old, fresh] = [old_url, new_url].map((url) => postgres(url, { max: 1, onnotice: () => {} }));
-  onTestFinished(async () => void (await Promise.all([old?.end({ timeout: 1 }), fresh?.end({ timeout: 1 })])));
-  return async (step: Step) => {
-    let rows: readonly object[] = [];
-    for (const text of step?.statements ?? [])
-      rows = (await (step?.where === "OLD" ? old : fresh)?.unsafe(text.replaceAll("$OLD", old_url))) ?? [];
-    return rows;
-  };
-}
 
 async function restartWith({ servers, sql }: System, setting: string): Promise<void> {
   await sql.unsafe(`ALTER SYSTEM SET ${setting}`);
@@ -78,7 +54,8 @@ test("the system goes on with a logical replica of its database: nothing is lost
   const other = await ownServers();
   onTestFinished(() => other.stop());
   await migrateDatabase(other.postgres.url);
-  const run = paste(system.servers.postgres.url, other.postgres.url);
+  const urls = { OLD: system.servers.postgres.url, NEW: other.postgres.url };
+  const [publish, subscribe, isCopied, isCaughtUp, takeOver] = replicaSteps("upgrading", urls);
 
   let api = await system.startApi();
   let worker = await system.startWorker({ WORKER_QUEUES: "default,held" });
@@ -89,9 +66,9 @@ test("the system goes on with a logical replica of its database: nothing is lost
   await post(api, "queues/held/pause");
   const waiting = [...(await flow(api, "held")), ...(await group(api, "held"))];
 
-  await run(publish);
-  await run(subscribe);
-  await eventually(async () => expect(await run(isCopied)).toEqual([{ copied: true }]));
+  await publish?.();
+  await subscribe?.();
+  await eventually(async () => expect(await isCopied?.()).toEqual([{ copied: true }]));
 
   // It runs on.
   done.push(...(await flow(api, "default")), ...(await group(api, "default")));
@@ -106,14 +83,16 @@ test("the system goes on with a logical replica of its database: nothing is lost
     one.kill("SIGTERM");
     expect(await one.waitForExit()).toMatchObject({ code: 0 });
   }
-  await eventually(async () => expect(await run(isCaughtUp)).toEqual([{ copied: true }]));
-  await run(takeOver);
+  await eventually(async () => expect(await isCaughtUp?.()).toEqual([{ copied: true }]));
+  await takeOver?.();
+  const sql = postgres(urls.NEW, { max: 1 });
   for (const table of ["job_attempts", "outbox"]) {
     const ids = `SELECT nextval('atlasqueue.${table}_id_seq') > coalesce(max(id), 0) AS new FROM atlasqueue.${table}`;
-    expect(await run({ where: "NEW", statements: [ids] })).toEqual([{ new: true }]);
+    expect(await sql.unsafe(ids)).toEqual([{ new: true }]);
   }
+  await sql.end();
 
-  const env = { DATABASE_URL: other.postgres.url };
+  const env = { DATABASE_URL: urls.NEW };
   api = await system.startApi(env);
   worker = await system.startWorker({ ...env, WORKER_QUEUES: "default,held" });
   await settled(api, done, "succeeded");

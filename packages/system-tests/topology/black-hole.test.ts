@@ -10,16 +10,9 @@ async function start() {
   const topology = await startProcesses(system, {
     apiEnv: { DATABASE_URL: toApi.url },
     workerEnv: { DATABASE_URL: toWorkers.url },
+    beside: [toApi, toWorkers].map((proxy) => ({ stop: () => proxy.close() })),
   });
-  return {
-    ...topology,
-    toApi,
-    toWorkers,
-    async stop() {
-      await topology.stop();
-      await Promise.all([toApi.close(), toWorkers.close()]);
-    },
-  };
+  return { ...topology, toApi, toWorkers };
 }
 
 /** As when a firewall forgets its connections: open ones are silent from now on, new ones are served. */

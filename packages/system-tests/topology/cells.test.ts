@@ -29,12 +29,8 @@ async function start() {
     tokens[tenant] = await system.makeToken(tenant);
   }
   const env = { CELLS_FILE, WORKER_TENANTS: "*", AUTH: "required" };
-  const topology = await startProcesses(system, { env, apis: 2, workers: 3 });
-  const stop = async () => {
-    await topology.stop();
-    await second.stop();
-  };
-  return { ...topology, second, tokens, stop };
+  const topology = await startProcesses(system, { env, apis: 2, workers: 3, beside: [second] });
+  return { ...topology, second, tokens };
 }
 
 coreSuite({

@@ -16,7 +16,7 @@ const { list } = queueKeys(clusterKeys(defaultKeys), { tenant: "default", queue:
 
 async function start() {
   const [system, cluster] = await Promise.all([startSystem(), redisCluster({ replicas: 1 })]);
-  const topology = await startProcesses(system, { env: { REDIS_URL: cluster.url } });
+  const topology = await startProcesses(system, { env: { REDIS_URL: cluster.url }, beside: [cluster] });
   /** Until another server than this has the list. */
   const replaced = (server: ClusterServer) =>
     eventually(async () => {
@@ -35,17 +35,7 @@ async function start() {
     const env = { REDISCLI_AUTH: password, NODE: `127.0.0.1:${port}`, TOOLS: dirname(findRedisServer() ?? ""), ...ids };
     await mustRun("sh", ["-ec", `PATH="$TOOLS:$PATH"; ${command}`], { env });
   };
-  return {
-    ...topology,
-    cluster,
-    redisCli,
-    replaced,
-    whole,
-    async stop() {
-      await topology.stop();
-      await cluster.stop();
-    },
-  };
+  return { ...topology, cluster, redisCli, replaced, whole };
 }
 
 coreSuite({

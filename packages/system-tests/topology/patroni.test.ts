@@ -38,13 +38,8 @@ function keptByPatroni(
       const [system, patroni] = await Promise.all([startSystem(), startPatroni()]);
       const address = await addressOf(patroni);
       await migrateDatabase(patroni.url);
-      const topology = await startProcesses(system, { env: { DATABASE_URL: address.url } });
-      const stop = async () => {
-        await topology.stop();
-        await address.stop?.();
-        await patroni.stop();
-      };
-      return { ...topology, patroni, stop };
+      const env = { DATABASE_URL: address.url };
+      return { ...(await startProcesses(system, { env, beside: [address, patroni] })), patroni };
     },
     outages: [
       { name: "a switchover is ordered", fault: ({ patroni }) => patroni.switchover() },

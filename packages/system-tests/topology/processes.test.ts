@@ -18,20 +18,11 @@ async function start() {
   const system = await startSystem();
   const pooler = await pgBouncer(system.servers.postgres.url, { pool_size });
   const env = { DATABASE_URL: pooler.url, API_PROCESSES: String(apis), WORKER_PROCESSES: String(workers) };
-  const topology = await startProcesses(system, { env, workers: 1 });
+  const topology = await startProcesses(system, { env, workers: 1, beside: [pooler] });
   const [api, worker] = topology.programs as [SpawnedProcess, SpawnedProcess];
   await eventually(() => expect(times(api, "api_started")).toBe(apis), started);
   await eventually(() => expect(times(worker, "worker_started")).toBe(workers), started);
-  return {
-    ...topology,
-    api,
-    worker,
-    pooler,
-    async stop() {
-      await topology.stop();
-      await pooler.stop();
-    },
-  };
+  return { ...topology, api, worker, pooler };
 }
 
 const started = { timeout_ms: 120_000 };

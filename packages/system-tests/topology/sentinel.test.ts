@@ -5,7 +5,7 @@ import { startProcesses } from "./harness/topology.ts";
 
 async function start() {
   const [system, set] = await Promise.all([startSystem(), sentinelSet()]);
-  const topology = await startProcesses(system, { env: { REDIS_URL: set.url } });
+  const topology = await startProcesses(system, { env: { REDIS_URL: set.url }, beside: [set] });
   /** As it must be before the sentinels can replace the master again. */
   const whole = () =>
     eventually(
@@ -16,15 +16,12 @@ async function start() {
       },
       { timeout_ms: 60_000, interval_ms: 100 },
     );
-  return {
-    ...topology,
-    set,
-    whole,
-    async stop() {
-      await topology.stop();
-      await set.stop();
-    },
-  };
+  /** Until another server than this is the master. */
+  const replaced = (server: Awaited<ReturnType<typeof set.master>>) =>
+    eventually(async () => {
+      if ((await set.master()) === server) throw new Error("not replaced yet");
+    });
+  return { ...topology, set, whole, replaced };
 }
 
 coreSuite({
@@ -33,25 +30,21 @@ coreSuite({
     { name: "a failover is ordered", fault: ({ set }) => set.failover() },
     {
       name: "the master is killed, and comes back as a replica",
-      async fault({ set, whole }) {
+      async fault({ set, whole, replaced }) {
         await whole();
         const master = await set.master();
         await master.kill("SIGKILL");
-        await eventually(async () => {
-          if ((await set.master()) === master) throw new Error("not replaced yet");
-        });
+        await replaced(master);
         await master.restart();
       },
     },
     {
       name: "the master is frozen until it is replaced",
-      async fault({ set, whole }) {
+      async fault({ set, whole, replaced }) {
         await whole();
         const master = await set.master();
         master.pause();
-        await eventually(async () => {
-          if ((await set.master()) === master) throw new Error("not replaced yet");
-        });
+        await replaced(master);
         master.resume();
       },
     },

@@ -20,15 +20,7 @@ async function start() {
     REDIS_TLS_CERT_FILE: redis.client.cert_file,
     REDIS_TLS_KEY_FILE: redis.client.key_file,
   };
-  const topology = await startProcesses(system, { env });
-  return {
-    ...topology,
-    redis,
-    async stop() {
-      await topology.stop();
-      await redis.stop();
-    },
-  };
+  return { ...(await startProcesses(system, { env, beside: [redis] })), redis };
 }
 
 coreSuite({

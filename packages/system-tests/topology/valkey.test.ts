@@ -8,17 +8,9 @@ import { startProcesses } from "./harness/topology.ts";
 
 async function start() {
   const [system, valkey] = await Promise.all([startSystem(), startRedis({ program: findProgram("valkey") })]);
-  const topology = await startProcesses(system, { env: { REDIS_URL: valkey.url } });
+  const topology = await startProcesses(system, { env: { REDIS_URL: valkey.url }, beside: [valkey] });
   const url = topology.apis[0]?.url ?? "";
-  return {
-    ...topology,
-    valkey,
-    noticed: () => redisIs("away", url),
-    async stop() {
-      await topology.stop();
-      await valkey.stop();
-    },
-  };
+  return { ...topology, valkey, noticed: () => redisIs("away", url) };
 }
 
 coreSuite({

@@ -19,10 +19,10 @@ const config = (endpoint: string): TelemetryConfig => ({
   create_spans: true,
 });
 
-async function collect() {
+async function started(service: string) {
   const collector = await otlpReceiver();
   onTestFinished(() => collector.close());
-  return collector;
+  return { collector, telemetry: startTelemetry(config(collector.url), service) };
 }
 
 const wish = { name: "one", kind: "client", attributes: {} } as const;
@@ -30,8 +30,7 @@ const wish = { name: "one", kind: "client", attributes: {} } as const;
 test("without an SDK tracing is off; one that is registered later turns it on, until it is gone", async () => {
   const tracing = openTelemetry();
   expect([tracing.on(), tracing.active()]).toEqual([false, undefined]);
-  const collector = await collect();
-  const telemetry = startTelemetry(config(collector.url), "later");
+  const { collector, telemetry } = await started("later");
   expect(tracing.on()).toBe(true);
   const span = tracing.start(wish);
   expect(span.active(() => tracing.active())).toEqual(span.context);
@@ -43,8 +42,7 @@ test("without an SDK tracing is off; one that is registered later turns it on, u
 });
 
 test("what the sampler of the trace's beginning left out stays out, and is still passed on", async () => {
-  const collector = await collect();
-  const telemetry = startTelemetry(config(collector.url), "sampled");
+  const { collector, telemetry } = await started("sampled");
   const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00";
   const span = telemetry.tracing.start({ ...wish, parent: { traceparent, tracestate: "a=1" } });
   expect(span.context).toMatchObject({
@@ -57,8 +55,7 @@ test("what the sampler of the trace's beginning left out stays out, and is still
 });
 
 test("a registry's metrics are exported under our names, with their units, and no one else's", async () => {
-  const collector = await collect();
-  const telemetry = startTelemetry(config(collector.url), "metrics");
+  const { collector, telemetry } = await started("metrics");
   const registry = new Registry();
   const registers = [registry];
   new Counter({ name: "atlasqueue_things_total", help: "Things", labelNames: ["kind"], registers }).inc(
@@ -87,8 +84,7 @@ test("a registry's metrics are exported under our names, with their units, and n
 });
 
 test("one tenant's queues and errors do not fill the metrics, and another's still have names", async () => {
-  const collector = await collect();
-  const telemetry = startTelemetry(config(collector.url), "few");
+  const { collector, telemetry } = await started("few");
   const { tracing } = telemetry;
   const process = (tenant: string, queue: string, type: string) =>
     startOperation(tracing, "process", { tenant, queue }).end({ type });
@@ -107,8 +103,7 @@ test("one tenant's queues and errors do not fill the metrics, and another's stil
 });
 
 test("log lines carry the span they were written in, and are exported with their fields", async () => {
-  const collector = await collect();
-  const telemetry = startTelemetry(config(collector.url), "logs");
+  const { collector, telemetry } = await started("logs");
   const lines: string[] = [];
   const logger = createLogger("info", "logs", { write: (line) => void lines.push(line) }, telemetry.tap);
   const span = telemetry.tracing.start(wish);
@@ -146,8 +141,7 @@ test("what does not fit while the collector is silent is dropped; a stop is quic
 });
 
 test("all that fits while nothing was sent yet is sent at the stop", async () => {
-  const collector = await collect();
-  const telemetry = startTelemetry(config(collector.url), "full");
+  const { collector, telemetry } = await started("full");
   const logger = createLogger("info", "full", { write: () => {} }, telemetry.tap);
   // In one turn of the event loop: no timer sends a batch in between.
   for (let at = 0; at < 4_096; at += 1) {

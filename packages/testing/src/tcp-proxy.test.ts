@@ -12,7 +12,6 @@ afterEach(async () => {
 /** What the servers of the running test heard, and how many of their connections have ended. */
 let received: string[] = [];
 let closed = 0;
-const ended = () => closed;
 
 /** Echoes what it receives, in capitals. */
 async function shoutingServer(word = ""): Promise<string> {
@@ -57,6 +56,21 @@ function dial() {
   return { socket, said };
 }
 
+/** A connection that has had an answer. */
+async function greeted() {
+  const one = dial();
+  one.socket.write("a");
+  await eventually(() => expect(one.said.heard).toBe("A"));
+  return one;
+}
+
+/** A new connection is served. */
+async function serves(text: string, answer = text.toUpperCase()): Promise<void> {
+  const { socket, said } = dial();
+  socket.write(text);
+  await eventually(() => expect(said.heard).toBe(answer));
+}
+
 test("data passes both ways, under the server's own URL with another address", async () => {
   const { socket, said } = dial();
   socket.write("hello");
@@ -68,18 +82,14 @@ test("data passes both ways, under the server's own URL with another address", a
 });
 
 test("a black hole answers nothing and closes nothing, and its connections stay dead afterwards", async () => {
-  const before = dial();
-  before.socket.write("a");
-  await eventually(() => expect(before.said.heard).toBe("A"));
+  const before = await greeted();
   proxy.blackhole();
   const during = dial();
   before.socket.write("b");
   during.socket.write("b");
   await eventually(() => expect(proxy.accepted()).toBe(2));
   proxy.heal();
-  const after = dial();
-  after.socket.write("c");
-  await eventually(() => expect(after.said.heard).toBe("C"));
+  await serves("c");
   expect([before.said, during.said]).toEqual([
     { heard: "A", end: undefined },
     { heard: "", end: undefined },
@@ -87,18 +97,14 @@ test("a black hole answers nothing and closes nothing, and its connections stay 
 });
 
 test("a reset reaches existing connections, and while all are refused, every new one", async () => {
-  const before = dial();
-  before.socket.write("a");
-  await eventually(() => expect(before.said.heard).toBe("A"));
+  const before = await greeted();
   proxy.reset();
   await eventually(() => expect(before.said.end).toBe("ECONNRESET"));
   proxy.refuse();
   const during = dial();
   await eventually(() => expect(during.said.end).toBe("ECONNRESET"));
   proxy.heal();
-  const after = dial();
-  after.socket.write("c");
-  await eventually(() => expect(after.said.heard).toBe("C"));
+  await serves("c");
 });
 
 test("after a number of requests nothing more is read from either side, silently, and new connections are served", async () => {
@@ -109,9 +115,7 @@ test("after a number of requests nothing more is read from either side, silently
   socket.write("b");
   await still;
   socket.write("c");
-  const next = dial();
-  next.socket.write("d");
-  await eventually(() => expect(next.said.heard).toBe("D"));
+  await serves("d");
   expect(said).toEqual({ heard: "A", end: undefined });
   proxy.reset();
   await eventually(() => expect(said.end).toBe("ECONNRESET"));
@@ -123,9 +127,7 @@ test("answers are cut once, after exactly that many bytes", async () => {
   socket.write("hello");
   await eventually(() => expect(said.end).toBeDefined());
   expect(said.heard).toBe("HEL");
-  const next = dial();
-  next.socket.write("hello");
-  await eventually(() => expect(next.said.heard).toBe("HELLO"));
+  await serves("hello");
 });
 
 test("requests are cut once, after exactly that many bytes", async () => {
@@ -133,27 +135,19 @@ test("requests are cut once, after exactly that many bytes", async () => {
   proxy.cutQuestionsAfter(3);
   socket.write("hello");
   await eventually(() => expect(said.end).toBeDefined());
-  const next = dial();
-  next.socket.write("hello");
-  await eventually(() => expect(next.said.heard).toBe("HELLO"));
+  await serves("hello");
 });
 
 test("new connections go where it points now, open ones stay", async () => {
-  const old = dial();
-  old.socket.write("a");
-  await eventually(() => expect(old.said.heard).toBe("A"));
+  const old = await greeted();
   proxy.pointAt(await shoutingServer("new "));
-  const next = dial();
-  next.socket.write("b");
-  await eventually(() => expect(next.said.heard).toBe("new B"));
+  await serves("b", "new B");
   old.socket.write("b");
   await eventually(() => expect(old.said.heard).toBe("AB"));
 });
 
 test("data is delayed each way and keeps its order, even what was sent before the delay ended", async () => {
-  const { socket, said } = dial();
-  socket.write("a");
-  await eventually(() => expect(said.heard).toBe("A"));
+  const { socket, said } = await greeted();
   proxy.delay(200);
   const asked = performance.now();
   socket.write("b");
@@ -167,9 +161,7 @@ test("data is delayed each way and keeps its order, even what was sent before th
 });
 
 test("with only answers lost the server hears everything, and nobody hears the server", async () => {
-  const { socket, said } = dial();
-  socket.write("a");
-  await eventually(() => expect(said.heard).toBe("A"));
+  const { socket, said } = await greeted();
   proxy.blackhole("answers");
   socket.write("b");
   const late = dial();
@@ -180,15 +172,11 @@ test("with only answers lost the server hears everything, and nobody hears the s
 });
 
 test("with only questions lost the server hears nothing more and may still speak", async () => {
-  const { socket, said } = dial();
-  socket.write("a");
-  await eventually(() => expect(said.heard).toBe("A"));
+  const { socket, said } = await greeted();
   proxy.blackhole("questions");
   socket.write("b");
   proxy.heal();
-  const after = dial();
-  after.socket.write("c");
-  await eventually(() => expect(after.said.heard).toBe("C"));
+  await serves("c");
   expect(said.heard).toBe("A");
   expect(received.join("")).toBe("ac");
 });
@@ -207,14 +195,12 @@ test("an answer with a given text is not heard: its connection is cut in place o
 });
 
 test("a reset also cuts the server's end of what a client gave up during a black hole", async () => {
-  const { socket, said } = dial();
-  socket.write("a");
-  await eventually(() => expect(said.heard).toBe("A"));
+  const { socket } = await greeted();
   proxy.blackhole();
   socket.resetAndDestroy();
   await eventually(() => expect(proxy.connections()).toBe(0));
-  expect(ended()).toBe(0);
+  expect(closed).toBe(0);
   proxy.heal();
   proxy.reset();
-  await eventually(() => expect(ended()).toBe(1));
+  await eventually(() => expect(closed).toBe(1));
 });

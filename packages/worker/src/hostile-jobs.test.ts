@@ -1,10 +1,9 @@
 import { eventually } from "@atlasqueue/harness";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { workerHarness } from "../test/harness.ts";
+import { any, workerHarness } from "../test/harness.ts";
 import { defineHandler, DoNotRetryError, RetryAfterError, type Handler, type HandlerFunction } from "./handler.ts";
 
-const any = z.looseObject({});
 const refuse = () => {
   throw new Error("no answer");
 };

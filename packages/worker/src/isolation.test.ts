@@ -48,13 +48,9 @@ test("a limit of 1 never lets 2 run, however many workers there are", async () =
     return database;
   };
   const databases = await Promise.all([1, 2, 3, 4].map(connect));
-  const workers = databases.map((database) => {
-    const worker = startWorker(
-      { database, signal, logger, observe: recordEvents().observe },
-      { handlers: [handler], concurrency: 8 },
-    );
-    return worker;
-  });
+  const workers = databases.map((database) =>
+    startWorker({ database, signal, logger, observe: recordEvents().observe }, { handlers: [handler], concurrency: 8 }),
+  );
   const outcomes = await submit(
     { ...deps, signal },
     Array.from({ length: jobs }, () => submission()),

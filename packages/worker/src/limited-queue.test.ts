@@ -1,23 +1,12 @@
 import { queueLimits, type QueueLimitsInput } from "@atlasqueue/contract";
-import { redisSignal, type Signal } from "@atlasqueue/core";
 import { setLimits } from "@atlasqueue/core/internal";
 import { eventually } from "@atlasqueue/harness";
-import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { setTimeout as sleep } from "node:timers/promises";
-import { z } from "zod";
-import { drivers, gate, workerHarness } from "../test/harness.ts";
+import { any, drivers, gate, main, signals, workerHarness } from "../test/harness.ts";
 import { defineHandler } from "./handler.ts";
-import { startWorker } from "./start-worker.ts";
 
-const any = z.looseObject({});
-const main = { tenant: "default", queue: "default" };
 const { add, becomes, deps, sql, useSignal, work } = workerHarness();
-
-const signals: Record<string, () => Signal> = {
-  ...drivers,
-  "Redis away": () =>
-    redisSignal({ url: "redis://127.0.0.1:1", keys: { jobs: "jobs", deadLetters: "dlq" }, timeoutMs: 50 }),
-};
 
 describe.each(Object.entries(signals))("with %s", (_name, driver) => {
   beforeEach(async () => {
@@ -56,7 +45,7 @@ describe.each(Object.entries(signals))("with %s", (_name, driver) => {
 });
 
 test("once a list was lost, what waited there starts before what came in since", async () => {
-  useSignal(drivers["redis"] as () => Signal);
+  useSignal(drivers.redis);
   await setLimits(deps(), main, queueLimits.parse({ concurrency: 1 }));
   const first = gate();
   const order: unknown[] = [];
@@ -66,9 +55,7 @@ test("once a list was lost, what waited there starts before what came in since",
   });
   const addNumbers = (...numbers: number[]) => add(...numbers.map((n) => ({ payload: { n } })));
   await addNumbers(1, 2, 3);
-  const backoff = { baseSeconds: 0, maxSeconds: 0, jitterMaxSeconds: 0 };
-  const worker = startWorker(deps(), { handlers: [handler], backoff, concurrency: 1 });
-  onTestFinished(() => worker.stop({ deadlineMs: 0 }));
+  work([handler], { concurrency: 1 });
   await eventually(() => expect(order).toHaveLength(1));
   await deps().signal.setMarked(main, false);
   await addNumbers(4, 5);

@@ -1,21 +1,16 @@
 import { eventually, steppingDatabase } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
-import { z } from "zod";
-import { workerHarness } from "../test/harness.ts";
-import { defineHandler } from "./handler.ts";
-import { startWorker } from "./start-worker.ts";
+import { noop, workerHarness } from "../test/harness.ts";
 
 const harness = workerHarness();
 const looks = 2;
 
 test("ten thousand parked jobs cost an idle worker nothing: no statement more, and no row of theirs is read", async () => {
   const sent: string[] = [];
-  const deps = harness.deps();
-  const database = steppingDatabase(deps.database, (kind, _number, text) => {
+  const database = steppingDatabase(harness.deps().database, (kind, _number, text) => {
     if (kind === "statement") sent.push(text);
   });
-  const handlers = [defineHandler("noop", z.looseObject({}), () => {})];
-  const worker = startWorker({ ...deps, database }, { handlers, pollTimeoutSeconds: 1 });
+  harness.work([noop], { pollTimeoutSeconds: 1 }, { database });
   /** What is sent while the sweep looks around some times. */
   const whileIdle = async (): Promise<string[]> => {
     const from = sent.length;
@@ -29,26 +24,21 @@ test("ten thousand parked jobs cost an idle worker nothing: no statement more, a
       SELECT (seq_tup_read + coalesce(idx_tup_fetch, 0))::int AS rows FROM pg_stat_user_tables WHERE relname = 'jobs'`;
     return row?.rows ?? 0;
   };
-  try {
-    // What a worker does when it starts is among it.
-    const before = await whileIdle();
-    await harness.sql()`
-      INSERT INTO atlasqueue.jobs (id, type, status, run_at, due_at, created_at, updated_at, payload, waits_for, has_steps)
-      SELECT gen_random_uuid(), 'noop', 'scheduled', now() + interval '1 h', now() + interval '1 h', now(), now(), '{}', 'go', true
-      FROM generate_series(1, 10000)`;
-    await harness.sql()`INSERT INTO atlasqueue.job_state (tenant, job_id, kind, name, at, until)
-      SELECT tenant, id, 'wait', 'go', now(), run_at FROM atlasqueue.jobs`;
-    await whileIdle();
-    const read = await readRows();
-    const after = await whileIdle();
-    expect(after.length, "statements").toBeLessThanOrEqual(before.length + looks);
-    expect(
-      after.filter((text) => !before.includes(text)),
-      "statements of another kind",
-    ).toEqual([]);
-    expect((await readRows()) - read, "rows of jobs").toBeLessThan(100);
-  } finally {
-    await worker.stop({ deadlineMs: 0 });
-    await harness.sql()`TRUNCATE atlasqueue.job_state`;
-  }
+  // What a worker does when it starts is among it.
+  const before = await whileIdle();
+  await harness.sql()`
+    INSERT INTO atlasqueue.jobs (id, type, status, run_at, due_at, created_at, updated_at, payload, waits_for, has_steps)
+    SELECT gen_random_uuid(), 'noop', 'scheduled', now() + interval '1 h', now() + interval '1 h', now(), now(), '{}', 'go', true
+    FROM generate_series(1, 10000)`;
+  await harness.sql()`INSERT INTO atlasqueue.job_state (tenant, job_id, kind, name, at, until)
+    SELECT tenant, id, 'wait', 'go', now(), run_at FROM atlasqueue.jobs`;
+  await whileIdle();
+  const read = await readRows();
+  const after = await whileIdle();
+  expect(after.length, "statements").toBeLessThanOrEqual(before.length + looks);
+  expect(
+    after.filter((text) => !before.includes(text)),
+    "statements of another kind",
+  ).toEqual([]);
+  expect((await readRows()) - read, "rows of jobs").toBeLessThan(100);
 });

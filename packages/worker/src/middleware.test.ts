@@ -1,10 +1,8 @@
 import { expect, test } from "vitest";
-import { z } from "zod";
-import { workerHarness } from "../test/harness.ts";
+import { any, workerHarness } from "../test/harness.ts";
 import { isolatedHandlers } from "../test/isolated-handlers.ts";
 import { defineHandler, type HandlerMiddleware } from "./handler.ts";
 
-const any = z.looseObject({});
 const { add, becomes, work } = workerHarness();
 
 test("each goes around the handler, in order, and what it returns is the result", async () => {

@@ -1,19 +1,10 @@
 import { setTimeout as soon } from "node:timers/promises";
-import { redisSignal, type Signal } from "@atlasqueue/core";
 import { eventually } from "@atlasqueue/harness";
 import { beforeEach, describe, expect, test } from "vitest";
-import { z } from "zod";
-import { drivers, gate, workerHarness } from "../test/harness.ts";
+import { any, drivers, gate, signals, workerHarness } from "../test/harness.ts";
 import { defineHandler } from "./handler.ts";
 
-const any = z.looseObject({});
 const { add, becomes, read, sql, useSignal, work } = workerHarness();
-
-const signals: Record<string, () => Signal> = {
-  ...drivers,
-  "Redis away": () =>
-    redisSignal({ url: "redis://127.0.0.1:1", keys: { jobs: "jobs", deadLetters: "dlq" }, timeoutMs: 50 }),
-};
 
 /** Counts how many run at once, by queue. */
 function counted(run: (queue: string) => Promise<unknown>) {
@@ -49,7 +40,7 @@ describe.each(Object.entries(signals))("with %s", (_name, driver) => {
 });
 
 test("a worker of several tenants keeps to the slots of each queue", async () => {
-  useSignal(drivers["redis"] as () => Signal);
+  useSignal(drivers.redis);
   const { open, opened } = gate();
   const { handler, most } = counted((queue) => (queue === "slow" ? opened : soon(2)));
   work([handler], { queues: { slow: 2, fast: 3 }, tenants: "*", pollTimeoutSeconds: 1 });

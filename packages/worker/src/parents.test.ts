@@ -1,12 +1,11 @@
 import { createQueue } from "@atlasqueue/core";
 import { isolatedHandlers } from "../test/isolated-handlers.ts";
-import { workerHarness } from "../test/harness.ts";
+import { any, workerHarness } from "../test/harness.ts";
 import { onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { defineHandler, DoNotRetryError, type JobContext } from "./index.ts";
 
 const { work, url, becomes } = workerHarness();
-const any = z.looseObject({});
 
 /** Their ids, in their order; of `then` the last. */
 async function submit(batch: Parameters<ReturnType<typeof createQueue>["submitFlow"]>[0]): Promise<string[]> {

@@ -1,20 +1,10 @@
-import { redisSignal, type Signal } from "@atlasqueue/core";
 import { pauseQueue } from "@atlasqueue/core/internal";
 import { resumeQueue } from "@atlasqueue/core/internal/http";
 import { beforeEach, describe, expect, test } from "vitest";
-import { z } from "zod";
-import { drivers, gate, workerHarness } from "../test/harness.ts";
+import { any, gate, main, signals, workerHarness } from "../test/harness.ts";
 import { defineHandler } from "./handler.ts";
 
-const any = z.looseObject({});
-const main = { tenant: "default", queue: "default" };
 const { add, becomes, deps, read, sql, useSignal, work } = workerHarness();
-
-const signals: Record<string, () => Signal> = {
-  ...drivers,
-  "Redis away": () =>
-    redisSignal({ url: "redis://127.0.0.1:1", keys: { jobs: "jobs", deadLetters: "dlq" }, timeoutMs: 50 }),
-};
 
 describe.each(Object.entries(signals))("with %s", (_name, driver) => {
   beforeEach(async () => {

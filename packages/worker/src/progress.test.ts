@@ -1,13 +1,11 @@
 import { listAttempts } from "@atlasqueue/core/internal/http";
 import { eventually } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
-import { z } from "zod";
-import { gate, workerHarness } from "../test/harness.ts";
+import { any, gate, workerHarness } from "../test/harness.ts";
 import { isolatedHandlers } from "../test/isolated-handlers.ts";
 import { defineHandler } from "./handler.ts";
 
 const { add, becomes, deps, read, sql, work } = workerHarness();
-const any = z.looseObject({});
 const attempts = (id: string | undefined) => listAttempts(deps(), "default", id ?? "");
 
 test("a handler's progress is seen while it runs, the newest of many values", async () => {

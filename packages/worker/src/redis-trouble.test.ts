@@ -2,13 +2,10 @@ import { redisSignal, type SignalKeys } from "@atlasqueue/core";
 import { eventually, forFile, ownRedis, tcpProxy, uniqueKeys, type TcpProxy } from "@atlasqueue/harness";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { z } from "zod";
-import { workerHarness } from "../test/harness.ts";
+import { any, noop, workerHarness } from "../test/harness.ts";
 import { defineHandler } from "./handler.ts";
 
 const { add, becomes, useSignal, work } = workerHarness();
-const any = z.looseObject({});
-const noop = defineHandler("noop", any, () => "done");
 const bad = defineHandler("bad", any, () => Promise.reject(new Error("no")));
 /** While a wait on the signal lasts this long, only a look into Postgres finds a job in time. */
 const patient = { pollTimeoutSeconds: 60 };

@@ -3,13 +3,11 @@ import { submitFlow } from "@atlasqueue/core/internal/tools";
 import { submitBatch, type SubmitBatchInput } from "@atlasqueue/contract";
 import { eventually } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
-import { z } from "zod";
-import { workerHarness } from "../test/harness.ts";
+import { any, workerHarness } from "../test/harness.ts";
 import { isolatedHandlers } from "../test/isolated-handlers.ts";
 import { defineHandler } from "./handler.ts";
 
 const { add, becomes, deps, named, read, sql, work } = workerHarness();
-const any = z.looseObject({});
 const jobsOf = async (type: string) =>
   await sql()<{ id: string; status: string; result: unknown; flow_id: string | null }[]>`
     SELECT id, status, result, flow_id FROM atlasqueue.jobs WHERE type = ${type} ORDER BY id`;

@@ -1,22 +1,17 @@
-import { eventually, ownRedis } from "@atlasqueue/harness";
-import { redisSignal } from "@atlasqueue/core";
-import { Redis } from "ioredis";
-import { expect, onTestFinished, test } from "vitest";
-import { z } from "zod";
-import { drivers, workerHarness } from "../test/harness.ts";
+import { eventually } from "@atlasqueue/harness";
+import { expect, test } from "vitest";
+import { any, drivers, main, noop, workerHarness } from "../test/harness.ts";
 import { defineHandler } from "./handler.ts";
 
-const { add, becomes, deps, read, sql, useSignal, work } = workerHarness();
-const noop = defineHandler("noop", z.looseObject({}), () => "done");
-const ref = { tenant: "default", queue: "default" };
+const { add, becomes, deps, read, sql, useOwnRedis, useSignal, work } = workerHarness();
 
 test("a job behind 20,000 ids of jobs that have ended is run within 2 s", async () => {
-  useSignal(drivers["redis"] as () => ReturnType<typeof redisSignal>);
+  useSignal(drivers.redis);
   const ids = await add(...Array.from({ length: 500 }, () => ({})));
   const worker = work([noop], { concurrency: 500 });
   for (const id of ids) await becomes(id, { status: "succeeded" });
   await worker.stop({ deadlineMs: 0 });
-  const ended = ids.map((id) => ({ ...ref, id, priority: 0 }));
+  const ended = ids.map((id) => ({ ...main, id, priority: 0 }));
   for (let times = 0; times < 40; times += 1) await deps().signal.push(ended);
   const [last] = await add({});
   const added_at = performance.now();
@@ -26,18 +21,12 @@ test("a job behind 20,000 ids of jobs that have ended is run within 2 s", async 
 });
 
 test("after a FLUSHALL with 30,000 waiting a worker is never idle for 2 s", { tags: ["nightly"] }, async () => {
-  const server = await ownRedis();
-  const redis = new Redis(server.url);
-  onTestFinished(async () => {
-    redis.disconnect();
-    await server.stop();
-  });
-  useSignal(() => redisSignal({ url: server.url, keys: { jobs: "jobs", deadLetters: "dlq" } }));
+  const redis = await useOwnRedis();
   for (let batch = 0; batch < 30; batch += 1) await add(...Array.from({ length: 1_000 }, () => ({})));
   let ran = 0;
   let last_at = performance.now();
   let idle_ms = 0;
-  const counting = defineHandler("noop", z.looseObject({}), () => {
+  const counting = defineHandler("noop", any, () => {
     ran += 1;
     idle_ms = Math.max(idle_ms, performance.now() - last_at);
     last_at = performance.now();

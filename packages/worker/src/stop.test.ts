@@ -1,11 +1,9 @@
 import { brokenConnection, steppingDatabase } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
-import { z } from "zod";
-import { gate, workerHarness } from "../test/harness.ts";
+import { any, gate, workerHarness } from "../test/harness.ts";
 import { defineHandler } from "./handler.ts";
-import { startWorker } from "./start-worker.ts";
 
-const { add, becomes, deps, read } = workerHarness();
+const { add, becomes, deps, read, work } = workerHarness();
 
 /** Longer than the last words after the deadline of a stop may take. */
 const outage_ms = 7_000;
@@ -17,10 +15,7 @@ test("a stop during an outage tries until its deadline to store what its handler
   });
   const { open, opened } = gate();
   const [id] = await add({ max_attempts: 1 });
-  const worker = startWorker(
-    { ...deps(), database },
-    { handlers: [defineHandler("noop", z.looseObject({}), () => opened)] },
-  );
+  const worker = work([defineHandler("noop", any, () => opened)], {}, { database });
   await becomes(id, { status: "running" });
   away_until = performance.now() + outage_ms;
   open();
@@ -38,11 +33,8 @@ test("a stop of a process that then stands still past its deadline stores what i
   });
   const { open, opened } = gate();
   const [done, held] = await add({ type: "done", max_attempts: 1 }, { type: "held", max_attempts: 1 });
-  const handlers = [
-    defineHandler("done", z.looseObject({}), () => opened),
-    defineHandler("held", z.looseObject({}), () => new Promise(() => {})),
-  ];
-  const worker = startWorker({ ...deps(), database }, { concurrency: 2, leaseSeconds: 60, handlers });
+  const handlers = [defineHandler("done", any, () => opened), defineHandler("held", any, () => new Promise(() => {}))];
+  const worker = work(handlers, { concurrency: 2, leaseSeconds: 60 }, { database });
   await becomes(done, { status: "running" });
   await becomes(held, { status: "running" });
   const stopped = worker.stop({ deadlineMs: 100 });

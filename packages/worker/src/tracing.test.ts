@@ -1,13 +1,9 @@
 import { readTraceContext, type SpanWish, type TraceContext, type Tracing } from "@atlasqueue/contract";
 import { submission, submit } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
-import { z } from "zod";
-import { workerHarness } from "../test/harness.ts";
-import { defineHandler } from "./handler.ts";
-import { startWorker } from "./start-worker.ts";
+import { noop, workerHarness } from "../test/harness.ts";
 
 const harness = workerHarness();
-const echo = defineHandler("noop", z.object({}), () => null);
 const context = (digit: number) =>
   readTraceContext(`00-${String(digit).repeat(32)}-${String(digit).repeat(16)}-01`, null) as TraceContext;
 
@@ -38,7 +34,7 @@ function recorder(on: boolean): Tracing & { wishes: SpanWish[]; ends: number } {
 async function run(tracing: Tracing, traces: (TraceContext | undefined)[]): Promise<void> {
   const submissions = traces.map((trace) => ({ ...submission(), trace }));
   const outcomes = await submit(harness.deps(), submissions, { idempotency_ttl_seconds: 60 });
-  const worker = startWorker({ ...harness.deps(), tracing }, { handlers: [echo], concurrency: 10 });
+  const worker = harness.work([noop], { concurrency: 10 }, { tracing });
   for (const outcome of outcomes)
     await harness.becomes("job" in outcome ? outcome.job.id : "", { status: "succeeded" });
   await worker.stop({ deadlineMs: 10_000 });

@@ -1,20 +1,12 @@
 import { queueLimits } from "@atlasqueue/contract";
-import { redisSignal, type Signal } from "@atlasqueue/core";
 import { setLimits } from "@atlasqueue/core/internal";
 import { eventually } from "@atlasqueue/harness";
 import { beforeEach, describe, expect, test } from "vitest";
-import { z } from "zod";
-import { drivers, workerHarness } from "../test/harness.ts";
+import { any, drivers, main, signals, workerHarness } from "../test/harness.ts";
 import { defineHandler } from "./handler.ts";
 
-const any = z.looseObject({});
 const { add, deps, named, sql, useSignal, work } = workerHarness();
 
-const signals: Record<string, () => Signal> = {
-  ...drivers,
-  "Redis away": () =>
-    redisSignal({ url: "redis://127.0.0.1:1", keys: { jobs: "jobs", deadLetters: "dlq" }, timeoutMs: 50 }),
-};
 const handlers = ["mail", "report"].map((type) => defineHandler(type, any, () => {}));
 const left = async () =>
   await sql()<{ type: string; attempts: number }[]>`
@@ -47,7 +39,7 @@ describe.each(Object.entries(signals))("with %s", (_name, driver) => {
   });
 
   test("workers of different types share a queue with limits", async () => {
-    await setLimits(deps(), { tenant: "default", queue: "default" }, queueLimits.parse({ concurrency: 3 }));
+    await setLimits(deps(), main, queueLimits.parse({ concurrency: 3 }));
     await add(...Array.from({ length: 30 }, (_, at) => ({ type: at % 3 === 0 ? "mail" : "report" })));
     for (const type of ["mail", "report"]) work(handlers, { types: [type], pollTimeoutSeconds: 1 });
     await eventually(async () => expect(await left()).toEqual([]), { timeout_ms: 30_000 });
@@ -55,7 +47,7 @@ describe.each(Object.entries(signals))("with %s", (_name, driver) => {
 });
 
 test("the next job of a group is left to a worker of its type", async () => {
-  useSignal(drivers["redis"] as () => Signal);
+  useSignal(drivers.redis);
   const types = ["mail", "report", "mail", "report"];
   await add(...types.map((type) => ({ type, group: "g" })));
   for (const type of ["mail", "report"]) work(handlers, { types: [type], pollTimeoutSeconds: 1 });
@@ -67,7 +59,7 @@ test("the next job of a group is left to a worker of its type", async () => {
 test("while only jobs of other types wait, a worker asks for its own less and less often", async () => {
   let takes = 0;
   useSignal(() => {
-    const redis = (drivers["redis"] as () => Signal)();
+    const redis = drivers.redis();
     return { ...redis, take: (...asked) => ((takes += 1), redis.take(...asked)) };
   });
   await add(...Array.from({ length: 50 }, () => ({ type: "report" })));

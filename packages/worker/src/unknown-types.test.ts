@@ -1,12 +1,10 @@
 import { explainJob } from "@atlasqueue/core/internal/http";
 import { eventually } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
-import { z } from "zod";
-import { workerHarness } from "../test/harness.ts";
+import { any, workerHarness } from "../test/harness.ts";
 import { defineHandler } from "./handler.ts";
 
 const { add, becomes, deps, named, read, sql, work } = workerHarness();
-const any = z.looseObject({});
 const old_version = [defineHandler("noop", any, () => {})];
 const new_version = [...old_version, defineHandler("new", any, () => "done")];
 

@@ -3,13 +3,11 @@ import { createFollowUps, promoteAll, type FollowUps } from "@atlasqueue/core/in
 import { sendSignal } from "@atlasqueue/core/internal/http";
 import { eventually } from "@atlasqueue/harness";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { z } from "zod";
 import { isolatedHandlers } from "../test/isolated-handlers.ts";
-import { gate, workerHarness } from "../test/harness.ts";
+import { any, gate, workerHarness } from "../test/harness.ts";
 import { defineHandler, type HandlerFunction, type HandlerOptions } from "./handler.ts";
 
 const harness = workerHarness();
-const any = z.looseObject({});
 let followUps: FollowUps;
 beforeEach(async () => {
   await harness.sql()`

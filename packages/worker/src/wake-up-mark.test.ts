@@ -1,17 +1,11 @@
 import { queueLimits } from "@atlasqueue/contract";
-import { redisSignal, type Signal } from "@atlasqueue/core";
 import { setLimits } from "@atlasqueue/core/internal";
-import { eventually, ownRedis, steppingDatabase } from "@atlasqueue/harness";
-import { Redis } from "ioredis";
-import { beforeEach, expect, onTestFinished, test } from "vitest";
-import { z } from "zod";
-import { drivers, gate, workerHarness } from "../test/harness.ts";
+import { eventually, steppingDatabase } from "@atlasqueue/harness";
+import { beforeEach, expect, test } from "vitest";
+import { any, drivers, gate, main, workerHarness } from "../test/harness.ts";
 import { defineHandler } from "./handler.ts";
-import { startWorker } from "./start-worker.ts";
 
-const { add, deps, named, sql, useSignal, work } = workerHarness();
-const any = z.looseObject({});
-const main = { tenant: "default", queue: "default" };
+const { add, deps, named, sql, useOwnRedis, useSignal, work } = workerHarness();
 const one_at_once = queueLimits.parse({ concurrency: 1 });
 const jobs = (count: number) => add(...Array.from({ length: count }, () => ({})));
 
@@ -32,14 +26,14 @@ function holding() {
 }
 
 test("a full limited queue costs eight idle workers under 30 statements a second", { tags: ["slow"] }, async () => {
-  useSignal(drivers["redis"] as () => Signal);
+  useSignal(drivers.redis);
   await setLimits(deps(), main, one_at_once);
   const { handler, ran, open } = holding();
   const sent: string[] = [];
   const database = steppingDatabase(deps().database, (kind, _number, text) => {
     if (kind === "statement") sent.push(text);
   });
-  const workers = Array.from({ length: 8 }, () => startWorker({ ...deps(), database }, { handlers: [handler] }));
+  const workers = Array.from({ length: 8 }, () => work([handler], {}, { database }));
   await jobs(50);
   await eventually(() => expect(ran()).toBe(1));
   const sweeps = () => named("sweep_complete").length;
@@ -56,13 +50,7 @@ test("a full limited queue costs eight idle workers under 30 statements a second
 });
 
 test("after a FLUSHALL the jobs of a limited queue go on within 2 s", { tags: ["slow"] }, async () => {
-  const server = await ownRedis();
-  const redis = new Redis(server.url);
-  onTestFinished(async () => {
-    redis.disconnect();
-    await server.stop();
-  });
-  useSignal(() => redisSignal({ url: server.url, keys: { jobs: "jobs", deadLetters: "dlq" } }));
+  const redis = await useOwnRedis();
   await setLimits(deps(), main, queueLimits.parse({ concurrency: 2 }));
   await jobs(20);
   await redis.flushall();
@@ -86,7 +74,7 @@ test("after a FLUSHALL the jobs of a limited queue go on within 2 s", { tags: ["
 });
 
 test("once its limits are removed, an idle worker runs 500 waiting jobs without a new one", async () => {
-  useSignal(drivers["redis"] as () => Signal);
+  useSignal(drivers.redis);
   await setLimits(deps(), main, one_at_once);
   const { handler, ran, open } = holding();
   work([handler]);

@@ -1,16 +1,14 @@
 import { defineJob } from "@atlasqueue/contract";
 import { memorySignal } from "@atlasqueue/core";
-import { claim } from "@atlasqueue/core/internal/worker";
 import { enqueue } from "@atlasqueue/core/internal/tools";
 import { firstIdAt } from "../../core/src/maintenance/retention.ts";
 import { eventually, submission } from "@atlasqueue/harness";
 import { beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { drivers, gate, workerHarness } from "../test/harness.ts";
+import { any, drivers, gate, main, workerHarness } from "../test/harness.ts";
 import { defineHandler } from "./handler.ts";
 
-const any = z.looseObject({});
-const { add, becomes, deps, named, read, signal, sql, useSignal, work } = workerHarness();
+const { add, becomes, claim, deps, named, read, signal, sql, useSignal, work } = workerHarness();
 
 describe.each(Object.entries(drivers))("with %s", (name, driver) => {
   beforeEach(() => useSignal(driver));
@@ -105,7 +103,7 @@ describe.each(Object.entries(drivers))("with %s", (name, driver) => {
 });
 
 test("jobs without a signal are found in every queue of a fleet whose workers serve different ones", async () => {
-  useSignal(drivers["redis"] ?? memorySignal);
+  useSignal(drivers.redis);
   const queues = ["a", "b", "c"];
   for (const queue of queues) work([defineHandler("noop", any, () => null)], { queues: [queue] });
   const ids = await Promise.all(
@@ -151,8 +149,7 @@ describe("leases", () => {
 
   test("a vanished worker's jobs are run by another", async () => {
     const [id] = await add({});
-    const gone = { tenant: "default", queues: ["default"], worker_id: "gone", lease_seconds: 0.3 };
-    expect(await claim(deps(), [id ?? ""], gone)).toHaveLength(1);
+    expect(await claim([id ?? ""], { lease_seconds: 0.3 })).toHaveLength(1);
     work([defineHandler("noop", any, () => null)]);
     await becomes(id, { status: "succeeded", attempts: 2 });
   });
@@ -197,7 +194,7 @@ describe("a stopping worker", () => {
     await worker.stop({ deadlineMs: 50 });
     await aborted.opened;
     expect(await read(id)).toMatchObject({ status: "queued", attempts: 0, worker_id: null });
-    expect((await signal().look({ tenant: "default", queue: "default" })).length).toBe(1);
+    expect((await signal().look(main)).length).toBe(1);
   });
 });
 

@@ -1,12 +1,11 @@
 import { readFileSync, readlinkSync } from "node:fs";
 import { redisSignal } from "@atlasqueue/core";
-import { claim } from "@atlasqueue/core/internal/worker";
 import { eventually, redisUrl, uniqueKeys } from "@atlasqueue/harness";
 import { Redis } from "ioredis";
 import { expect, onTestFinished, test } from "vitest";
 import { workerHarness } from "./harness.ts";
 
-const { add, deps, named, read, useSignal, work } = workerHarness();
+const { add, claim, named, read, useSignal, work } = workerHarness();
 
 test("a forged presence record in Redis ends no lease", { tags: ["slow"] }, async () => {
   const { jobsKey, dlqKey } = uniqueKeys();
@@ -14,8 +13,7 @@ test("a forged presence record in Redis ends no lease", { tags: ["slow"] }, asyn
   const redis = new Redis(redisUrl());
   onTestFinished(() => redis.disconnect());
   const [id = ""] = await add({ max_attempts: 1 });
-  const victim = { tenant: "default", queues: ["default"], worker_id: "victim", lease_seconds: 600 };
-  expect(await claim(deps(), [id], victim)).toHaveLength(1);
+  expect(await claim([id], { worker_id: "victim", lease_seconds: 600 })).toHaveLength(1);
 
   // A worker of this machine, silent for a minute, whose process has ended.
   const machine = `${readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()} ${readlinkSync("/proc/self/ns/pid")}`;

@@ -1,8 +1,5 @@
 import { createFollowUps, type FollowUps } from "@atlasqueue/core/internal";
-import { claim } from "@atlasqueue/core/internal/worker";
-import { enqueue } from "@atlasqueue/core/internal/tools";
 import { createDuties } from "../../core/src/maintenance/sweep/duties.ts";
-import { submission } from "@atlasqueue/harness";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { workerHarness } from "./harness.ts";
 
@@ -19,23 +16,11 @@ const late = () =>
   Promise.reject(Object.assign(new Error("canceling statement due to user request"), { code: "57014" }));
 const length = async (queue: string) => (await harness.signal().look({ tenant: "default", queue })).length;
 
-/** Stored, but no signal reached anyone: past the time in which one may be on its way. */
-const lose = async (...queues: string[]): Promise<void> => {
-  await enqueue(
-    harness.deps(),
-    queues.map((queue) => submission({ queue })),
-    { idempotency_ttl_seconds: 60 },
-  );
-  await harness.sql()`UPDATE atlasqueue.jobs SET updated_at = updated_at - interval '1 minute'`;
-};
-
 test("no lease is ended while the gate is closed", async () => {
   const deps = { ...harness.deps(), followUps };
   const [id = ""] = await harness.add({});
-  const claimer = { tenant: "default", queues: ["default"], worker_id: "w", lease_seconds: 30 };
-  expect(await claim(deps, [id], claimer)).toHaveLength(1);
-  await harness.sql()`UPDATE atlasqueue.jobs SET locked_until = now() WHERE status = 'running'`;
-  await harness.sql()`UPDATE atlasqueue.claims SET check_at = now()`;
+  expect(await harness.claim([id])).toHaveLength(1);
+  await harness.endLeases();
   let is_open = false;
   const duties = createDuties(deps, none, running, { isOpen: () => is_open, close: () => {} });
   expect(await duties.start({}, moment)).toMatchObject({ recovered: 0 });
@@ -46,7 +31,7 @@ test("no lease is ended while the gate is closed", async () => {
 
 test("a search for tenants that is always late does not keep the round from their queues", async () => {
   const deps = { ...harness.deps(), followUps };
-  await lose("other");
+  await harness.lose("default", ["other"]);
   const duties = createDuties(deps, late, running, gate);
   await duties.start({}, moment);
   expect(await length("other")).toBe(1);

@@ -1,16 +1,14 @@
 import { connectDatabase, memorySignal } from "@atlasqueue/core";
 import { createFollowUps } from "@atlasqueue/core/internal";
-import { claim, createLeaseReleaser } from "@atlasqueue/core/internal/worker";
+import { createLeaseReleaser } from "@atlasqueue/core/internal/worker";
 import { createDuties } from "../../core/src/maintenance/sweep/duties.ts";
 import { brokenConnection, eventually, steppingDatabase, tcpProxy } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
-import { z } from "zod";
-import { gate, workerHarness } from "./harness.ts";
+import { any, gate, workerHarness } from "./harness.ts";
 import { defineHandler } from "../src/handler.ts";
 import { startWorker } from "../src/start-worker.ts";
 
 const harness = workerHarness();
-const any = z.looseObject({});
 
 test("after an outage longer than a lease, workers renew before a sweep ends one", { tags: ["slow"] }, async () => {
   const proxy = await tcpProxy(harness.url());
@@ -62,21 +60,14 @@ test.each([
     asked += 1;
     if (asked === 1) throw brokenConnection();
   });
-  const { open, opened } = gate();
   const [held] = await harness.add({});
-  const handlers = [defineHandler("noop", any, () => opened)];
-  const deps = { ...harness.deps(), database, recovery_gate_ms: 500 };
-  const worker = startWorker(deps, { handlers, leaseSeconds: 3, concurrency: 1 });
-  try {
-    await harness.becomes(held, { status: "running" });
-    const [left = ""] = await harness.add({});
-    await claim(deps, [left], { tenant: "default", queues: ["default"], worker_id: "gone", lease_seconds: 1 });
-    await eventually(() => expect(asked).toBeGreaterThan(1), { timeout_ms: 20_000 });
-    await harness.becomes(left, { status: "queued", attempts: 1 });
-  } finally {
-    open();
-    await worker.stop({ deadlineMs: 0 });
-  }
+  const handler = defineHandler("noop", any, () => new Promise(() => {}));
+  harness.work([handler], { leaseSeconds: 3, concurrency: 1 }, { database, recovery_gate_ms: 500 });
+  await harness.becomes(held, { status: "running" });
+  const [left = ""] = await harness.add({});
+  await harness.claim([left], { lease_seconds: 1 });
+  await eventually(() => expect(asked).toBeGreaterThan(1), { timeout_ms: 20_000 });
+  await harness.becomes(left, { status: "queued", attempts: 1 });
 });
 
 test("ending leases that fails closes the gate, and their holders go first; a lock that is held does not", async () => {
@@ -89,9 +80,8 @@ test("ending leases that fails closes the gate, and their holders go first; a lo
   const theGate = { isOpen: () => is_open, close: () => void (is_open = false) };
   const duties = createDuties({ ...deps, signal: memorySignal(), followUps }, async () => {}, running.signal, theGate);
   const sweep = async () => (await duties.start({}, { asked: false })).recovered;
-  const leases = await claim(deps, [id], { tenant: "default", queues: ["default"], worker_id: "w", lease_seconds: 30 });
-  await harness.sql()`UPDATE atlasqueue.jobs SET locked_until = now() WHERE status = 'running'`;
-  await harness.sql()`UPDATE atlasqueue.claims SET check_at = now()`;
+  const leases = await harness.claim([id]);
+  await harness.endLeases();
   await refuseWrites("55P03");
   expect([await sweep(), is_open]).toEqual([0, true]);
   await acceptWrites();

@@ -4,7 +4,7 @@ import { newToken } from "../../../../packages/core/src/tokens/token.ts";
 import { eventually, forFile } from "@atlasqueue/harness";
 import { afterAll, expect, test } from "vitest";
 import { guardedApp } from "../../test/guarded-app.ts";
-import { submission, testApp } from "../../test/test-app.ts";
+import { testApp } from "../../test/test-app.ts";
 import { requireTokens } from "./authenticate.ts";
 
 const api = forFile(guardedApp);
@@ -54,23 +54,6 @@ test("the scheme's case does not matter, the token's does", async () => {
   const { token } = await api.token("admin");
   expect((await api.get("/v1/tokens", { authorization: `bEARER  ${token}` })).status).toBe(200);
   expect((await api.get("/v1/tokens", { authorization: `Bearer AQ${token.slice(2)}` })).status).toBe(401);
-});
-
-test("a token without the scope is 403, which names it; admin allows everything", async () => {
-  const reader = await api.token("read", "work");
-  const refused = await api.app.request("http://localhost/v1/jobs", {
-    ...submission("key", { type: "a" }, { authorization: `Bearer ${reader.token}` }),
-  });
-  expect(refused.status).toBe(403);
-  expect(await refused.json()).toMatchObject({
-    type: "/problems/forbidden",
-    detail: expect.stringContaining('"submit"'),
-  });
-  expect(await status(reader.token, anId)).toBe(404);
-  expect(await status(reader.token)).toBe(403);
-  const admin = await api.token("admin");
-  expect((await api.post("key", { type: "a" }, { authorization: `Bearer ${admin.token}` })).status).toBe(201);
-  expect(await status(admin.token, anId)).toBe(404);
 });
 
 test("a revoked token is refused within 5 s by every process", async () => {

@@ -2,6 +2,7 @@ import { createToken, defaultTenant, revokeToken, rotateToken } from "@atlasqueu
 import { eventually, forFile } from "@atlasqueue/harness";
 import { beforeAll, expect, test } from "vitest";
 import { guardedApp } from "../../test/guarded-app.ts";
+import { toolCall } from "../../test/mcp-messages.ts";
 
 const api = forFile(guardedApp);
 let admin: string;
@@ -19,12 +20,6 @@ const submit = async (queue: string): Promise<string> => {
 const read = async (id: string): Promise<unknown> => (await api.send("GET", `/v1/jobs/${id}`, admin)).json();
 /** The few seconds for which a process remembers a token are over. */
 const forgetTokens = () => void (api.clock.ms += 5_000);
-const toolCall = (name: string, args: object) => ({
-  jsonrpc: "2.0",
-  id: 1,
-  method: "tools/call",
-  params: { name, arguments: args },
-});
 const waited: string[] = [];
 const waitsFor = (job: string) => waited.includes(job);
 const asksFor = (queue: string) => api.deps.longPoll.askedFor().some((asked) => asked.queue === queue);

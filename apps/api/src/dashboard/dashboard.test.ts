@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from "node:zlib";
+import { forFile } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { testApp } from "../../test/test-app.ts";
 import { readApiConfig } from "../config.ts";
@@ -10,11 +11,9 @@ import { readDashboard } from "./built.ts";
 const page = '<!doctype html><title>AtlasQueue</title><script type="module" src="./assets/index-4f2a.js"></script>';
 const script = "console.log('the page');\n".repeat(50);
 
-let folder: string;
-let api: Awaited<ReturnType<typeof testApp>>;
-let without: Awaited<ReturnType<typeof testApp>>;
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "dashboard-"));
+const folder = mkdtempSync(join(tmpdir(), "dashboard-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+beforeAll(() => {
   mkdirSync(join(folder, "assets"));
   for (const [name, text] of [
     ["index.html", page],
@@ -26,12 +25,9 @@ beforeAll(async () => {
     writeFileSync(join(folder, `${name}.gz`), gzipSync(text));
   }
   writeFileSync(join(folder, "secret.txt"), "not a part of the page");
-  [api, without] = await Promise.all([testApp({ dashboard: readDashboard([folder]) }), testApp()]);
 });
-afterAll(async () => {
-  await Promise.all([api?.stop(), without?.stop()]);
-  rmSync(folder, { recursive: true, force: true });
-});
+const api = forFile(() => testApp({ dashboard: readDashboard([folder]) }));
+const without = forFile(testApp);
 
 test.each(["/", "/ui/jobs?status=dead", "/ui/queues/mails", "/ui/queues/a%2Fb", "/ui"])(
   "%s is the page, asked for anew each time",

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
+import { forFile } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { testApp } from "../../test/test-app.ts";
 import { readApiConfig } from "../config.ts";
@@ -18,23 +19,18 @@ const files = {
   "hashmap.json": "{}",
 };
 
-let parent: string;
-let api: Awaited<ReturnType<typeof testApp>>;
-beforeAll(async () => {
-  parent = mkdtempSync(join(tmpdir(), "guide-"));
-  const folder = join(parent, "dist");
+const parent = mkdtempSync(join(tmpdir(), "guide-"));
+const folder = join(parent, "dist");
+afterAll(() => rmSync(parent, { recursive: true, force: true }));
+beforeAll(() => {
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(join(folder, name, ".."), { recursive: true });
     writeFileSync(join(folder, name), text);
     writeFileSync(join(folder, `${name}.gz`), gzipSync(text));
   }
   writeFileSync(join(parent, "secret.html"), "not a part of it");
-  api = await testApp({ guide: readGuide([folder]) });
 });
-afterAll(async () => {
-  await api?.stop();
-  rmSync(parent, { recursive: true, force: true });
-});
+const api = forFile(() => testApp({ guide: readGuide([folder]) }));
 
 test.each([
   ["/guide/", "index.html", "text/html"],

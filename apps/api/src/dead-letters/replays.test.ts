@@ -1,8 +1,10 @@
 import { replay, replayPage, replayPreview } from "@atlasqueue/contract";
 import { createLogger, memorySignal } from "@atlasqueue/core";
 import { eventually, forFile } from "@atlasqueue/harness";
-import { beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { guardedApp } from "../../test/guarded-app.ts";
+import { pagesOf } from "../../test/pages-of.ts";
+import { cookieOf, own } from "../../test/sessions.ts";
 import { testApp } from "../../test/test-app.ts";
 import { readApiConfig } from "../config.ts";
 import { startApi } from "../start-api.ts";
@@ -59,21 +61,18 @@ test("PAYLOAD_BYTES_MAX bounds patched payloads too, in the look at one and in t
   await dead(1);
   const config = readApiConfig({ DATABASE_URL: api.database_url, API_PORT: "0", PAYLOAD_BYTES_MAX: "40" });
   const small = await startApi(config, { signal: memorySignal(), logger: createLogger("silent", "test") });
+  onTestFinished(small.stop);
   const ask = async (body?: object, of = "") => {
     const init = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
     return (await fetch(`${small.url}${path}${of}`, body ? init : {})).json();
   };
-  try {
-    const wish = { filter: { all: true }, patch: { fill: "x".repeat(40) } };
-    expect(replayPreview.parse(await ask({ ...wish, dry_run: true })).sample).toMatchObject({ fits: false });
-    const { id } = replay.parse(await ask(wish));
-    await eventually(async () => {
-      const seen = replay.parse(await ask(undefined, `/${id}`));
-      expect(seen).toMatchObject({ state: "done", replayed: 0, left_over: 1 });
-    });
-  } finally {
-    await small.stop();
-  }
+  const wish = { filter: { all: true }, patch: { fill: "x".repeat(40) } };
+  expect(replayPreview.parse(await ask({ ...wish, dry_run: true })).sample).toMatchObject({ fits: false });
+  const { id } = replay.parse(await ask(wish));
+  await eventually(async () => {
+    const seen = replay.parse(await ask(undefined, `/${id}`));
+    expect(seen).toMatchObject({ state: "done", replayed: 0, left_over: 1 });
+  });
 });
 
 test("a page of replays with large patches is cut at its bytes, and goes on there", async () => {
@@ -82,15 +81,10 @@ test("a page of replays with large patches is cut at its bytes, and goes on ther
     INSERT INTO atlasqueue.operations (id, tenant, kind, status, filter, patch, total, total_complete, until_us, cursor, next_at, made_by, payload_bytes_max, created_at, updated_at)
     SELECT gen_random_uuid(), 'default', 'replay', 'done', '{"all":true}', ${patch}::text::json, 0, true, 0, '{"start":true}', now(),
            '{"kind":"anybody","token_id":null,"name":null}', 1000000, now(), now() FROM generate_series(1, 20)`;
-  const seen: string[] = [];
-  let cursor: string | null = "";
-  do {
-    const answer = await api.get(`${path}?limit=200${cursor ? `&cursor=${encodeURIComponent(cursor)}` : ""}`);
-    const page: { items: { id: string }[]; next_cursor: string | null } = replayPage.parse(await answer.json());
-    expect(page.items.length).toBeLessThanOrEqual(9);
-    seen.push(...page.items.map(({ id }) => id));
-    cursor = page.next_cursor;
-  } while (cursor !== null);
+  const get = async (more: string) => replayPage.parse(await (await api.get(`${path}?limit=200${more}`)).json());
+  const pages = await pagesOf(get);
+  for (const page of pages) expect(page.length).toBeLessThanOrEqual(9);
+  const seen = pages.flat().map(({ id }) => id);
   expect(new Set(seen).size).toBe(20);
   expect(seen).toEqual(seen.toSorted().reverse());
 });
@@ -116,18 +110,14 @@ test.each([
 
 test("who made a replay stays with it, by token or by session", async () => {
   const guarded = await guardedApp();
-  try {
-    const { id, token } = await guarded.token("admin");
-    const made = await guarded.send("POST", path, token, { filter: { all: true } });
-    expect(replay.parse(await made.json()).created_by).toEqual({ kind: "token", token_id: id, name: "test" });
-    const signedIn = await guarded.send("POST", "/v1/session", undefined, { token });
-    const cookie = signedIn.headers.get("set-cookie")?.split(";")[0] ?? "";
-    const headers = { cookie, "x-atlasqueue-dashboard": "1" };
-    const again = await guarded.send("POST", path, undefined, { filter: { all: true } }, headers);
-    expect(replay.parse(await again.json()).created_by).toMatchObject({ kind: "session", name: "test" });
-  } finally {
-    await guarded.stop();
-  }
+  onTestFinished(guarded.stop);
+  const { id, token } = await guarded.token("admin");
+  const made = await guarded.send("POST", path, token, { filter: { all: true } });
+  expect(replay.parse(await made.json()).created_by).toEqual({ kind: "token", token_id: id, name: "test" });
+  const signedIn = await guarded.send("POST", "/v1/session", undefined, { token });
+  const headers = { ...cookieOf(signedIn), ...own };
+  const again = await guarded.send("POST", path, undefined, { filter: { all: true } }, headers);
+  expect(replay.parse(await again.json()).created_by).toMatchObject({ kind: "session", name: "test" });
 });
 
 test("a replay begun by an API that is gone is carried on by the next one", { timeout: 60_000 }, async () => {
@@ -135,12 +125,9 @@ test("a replay begun by an API that is gone is carried on by the next one", { ti
   const { id } = replay.parse(await (await create({ filter: { all: true } })).json());
   const config = readApiConfig({ DATABASE_URL: api.database_url, API_PORT: "0" });
   const next = await startApi(config, { signal: memorySignal(), logger: createLogger("silent", "test") });
-  try {
-    await eventually(async () => {
-      const seen = replay.parse(await (await fetch(`${next.url}${path}/${id}`)).json());
-      expect(seen).toMatchObject({ state: "done", replayed: 1_200, left_over: 0 });
-    });
-  } finally {
-    await next.stop();
-  }
+  onTestFinished(next.stop);
+  await eventually(async () => {
+    const seen = replay.parse(await (await fetch(`${next.url}${path}/${id}`)).json());
+    expect(seen).toMatchObject({ state: "done", replayed: 1_200, left_over: 0 });
+  });
 });

@@ -6,6 +6,7 @@ import { DoNotRetryError, defineHandler, startWorker, type Worker } from "@atlas
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
+import { pagesOf } from "../../test/pages-of.ts";
 import { testApp } from "../../test/test-app.ts";
 
 const { jobsKey, dlqKey } = uniqueKeys();
@@ -54,14 +55,8 @@ const countsOfTable = async () => {
   return Object.fromEntries(rows.map(({ status, count }) => [status as string, count as number]));
 };
 const idsOfApi = async () => {
-  const ids: string[] = [];
-  for (let cursor: string | null = ""; cursor !== null;) {
-    const at: string = cursor === "" ? "" : `&cursor=${cursor}`;
-    const page = jobPage.parse(await (await api.get(`/v1/dlq?limit=200${at}`)).json());
-    ids.push(...page.items.map(({ id }) => id));
-    cursor = page.next_cursor;
-  }
-  return ids;
+  const pages = await pagesOf(async (more) => jobPage.parse(await (await api.get(`/v1/dlq?limit=200${more}`)).json()));
+  return pages.flat().map(({ id }) => id);
 };
 const deadInTable = async () =>
   (await api.deps.database.sql`SELECT id FROM atlasqueue.jobs WHERE status = 'dead' ORDER BY id`).map(

@@ -1,23 +1,16 @@
 import { problemPage, problems, problemType, type ProblemKind } from "@atlasqueue/contract";
+import { forFile } from "@atlasqueue/harness";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startBrowser } from "../../test/browser.ts";
-import { testApp } from "../../test/test-app.ts";
+import { serverOf, testApp } from "../../test/test-app.ts";
 import { operations } from "../routes.ts";
-import { startServer, type RunningServer } from "../server.ts";
 
-let api: Awaited<ReturnType<typeof testApp>>;
-let server: RunningServer;
+const api = forFile(testApp);
+const server = serverOf(api);
 let browser: Browser;
-beforeAll(async () => {
-  [api, browser] = await Promise.all([testApp(), startBrowser()]);
-  server = await startServer(api.app, { host: "127.0.0.1", port: 0, logger: api.deps.logger });
-});
-afterAll(async () => {
-  await browser?.close();
-  await server?.stop(100);
-  await api?.stop();
-});
+beforeAll(async () => void (browser = await startBrowser()));
+afterAll(() => browser.close());
 
 /** A page that records every complaint by the browser, and every address it requested. */
 async function watchedPage() {

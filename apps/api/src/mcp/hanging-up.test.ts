@@ -2,10 +2,11 @@ import { eventually, forFile } from "@atlasqueue/harness";
 import { beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { guardedApp } from "../../test/guarded-app.ts";
 import { meta, modern } from "../../test/mcp-messages.ts";
-import { startServer } from "../server.ts";
+import { serverOf } from "../../test/test-app.ts";
 import { createServices } from "../services.ts";
 
 const api = forFile(guardedApp);
+const server = serverOf(api);
 let token: string;
 beforeAll(async () => void ({ token } = await api.token("admin")));
 
@@ -14,8 +15,6 @@ test.each([
   ["2026-07-28", { ...modern, "mcp-method": "tools/call", "mcp-name": "get_job_status" }, { _meta: meta }],
   ["the protocols before it", {}, {}],
 ])("a caller of %s who hangs up ends what waits for them, and leaves no error behind", async (era, headers, params) => {
-  const server = await startServer(api.app, { host: "127.0.0.1", port: 0, logger: api.deps.logger });
-  onTestFinished(() => server.stop(100));
   const stored = await api.post(`long ${era}`, { type: "long" }, { authorization: `Bearer ${token}` });
   const { id } = (await stored.json()) as { id: string };
   const waits = { name: "get_job_status", arguments: { job_id: id, wait_seconds: 20 } };
@@ -40,8 +39,6 @@ test.each([
 });
 
 test("a job is not leased to somebody who has hung up", async () => {
-  const server = await startServer(api.app, { host: "127.0.0.1", port: 0, logger: api.deps.logger });
-  onTestFinished(() => server.stop(100));
   const gone = new AbortController();
   const before = api.events.length;
   const waits = { name: "lease_job", arguments: { queue_name: "hung-up", wait_seconds: 20 } };

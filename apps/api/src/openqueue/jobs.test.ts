@@ -10,7 +10,6 @@ import { testApp } from "../../test/test-app.ts";
 const api = forFile(testApp);
 const client = openQueueClient(api);
 
-const nobody = "01920000-0000-7000-8000-000000000000";
 const later = "2099-01-01T00:00:00Z";
 const statuses = ["scheduled", "queued", "failed", "running", "succeeded", "dead", "cancelled"] as const;
 
@@ -123,7 +122,5 @@ test("a cancel takes an empty body, whatever its declared type", async () => {
   const id = await client.submit({ payload: {} });
   const bare = await api.app.request(`http://localhost/jobs/${id}/cancel`, { method: "POST" });
   expect(bare.status).toBe(200);
-  expect((await client.send("POST", `/jobs/${nobody}/cancel`)).status).toBe(404);
-  expect((await client.send("POST", "/jobs/not-a-uuid/cancel")).status).toBe(422);
   expect((await client.send("POST", `/jobs/${id}/cancel`, { force: true })).status).toBe(422);
 });

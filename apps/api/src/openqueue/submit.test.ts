@@ -69,11 +69,6 @@ test("a batch with a key is stored once; another batch under it is refused, wher
   expect(await total("?queue_name=batch-key")).toBe(3);
 });
 
-test("a batch's key and a job's are not mixed up", async () => {
-  expect((await submitBatch([{ payload: {} }], "shared")).status).toBe(201);
-  expect((await submit({ payload: {} }, "shared")).status).toBe(201);
-});
-
 test("the bounds of max_retries are accepted", async () => {
   for (const max_retries of [0, 24]) {
     const id = await client.submit({ payload: {}, max_retries });

@@ -7,11 +7,7 @@ import { testApp } from "../../test/test-app.ts";
 const signal = memorySignal();
 const api = forFile(() => testApp({ signal }));
 
-const post = (path: string, body?: object) =>
-  api.app.request(`http://localhost/v1${path}`, {
-    method: "POST",
-    ...(body && { headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
-  });
+const post = (path: string, body?: object) => api.send("POST", `/v1${path}`, undefined, body);
 const queues = async () => queuePage.parse(await (await api.get("/v1/queues")).json()).items;
 
 test("queues show how many jobs they have in each status, and since when the oldest has waited", async () => {

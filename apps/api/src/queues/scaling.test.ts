@@ -9,11 +9,7 @@ const api = forFile(() => testApp({ signal }));
 
 const asked = async (queue: string, of = api) =>
   queueScaling.parse(await (await of.get(`/v1/queues/${queue}/scaling`)).json());
-const send = (method: string, path: string, body?: object) =>
-  api.app.request(`http://localhost/v1${path}`, {
-    method,
-    ...(body && { headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
-  });
+const send = (method: string, path: string, body?: object) => api.send(method, `/v1${path}`, undefined, body);
 const submit = async (queue: string, jobs: number) => {
   for (let at = 0; at < jobs; at += 1) await api.post(`${queue}-${at}`, { type: "a", queue });
 };

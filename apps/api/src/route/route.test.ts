@@ -105,11 +105,6 @@ test("an operation without a query takes none, unless it allows any", async () =
   expect((await send("DELETE", "")).status).toBe(204);
 });
 
-test("a path of the table takes its own methods, and says which", async () => {
-  const response = await api.send("PUT", "/v1/now");
-  expect([response.status, response.headers.get("allow")]).toEqual([405, "DELETE, GET, HEAD"]);
-});
-
 test("a request for many things takes as many permits, its body counted meanwhile, and is refused before its handler runs", async () => {
   const left = async (many: number) => {
     const { headers } = await post("/v1/many", { many });

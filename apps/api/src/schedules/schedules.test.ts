@@ -1,15 +1,13 @@
 import { schedule, schedulePage, type Schedule } from "@atlasqueue/contract";
 import { forFile } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
+import { pagesOf } from "../../test/pages-of.ts";
 import { testApp } from "../../test/test-app.ts";
 
 const api = forFile(testApp);
 
 const send = (method: string, path: string, body?: unknown) =>
-  api.app.request(`http://localhost/v1/schedules${path}`, {
-    method,
-    ...(body === undefined ? {} : { headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
-  });
+  api.send(method, `/v1/schedules${path}`, undefined, body);
 const read = async (response: Response | Promise<Response>): Promise<Schedule> =>
   schedule.parse(await (await response).json());
 const kindOf = async (response: Response) => ((await response.json()) as { type: string }).type;
@@ -91,13 +89,9 @@ test("a paused schedule has no next runs until it is resumed; a replacement leav
 
 test("the list is ordered by name, page by page", async () => {
   for (const name of ["page-a", "page-B", "page-c"]) await send("POST", "", nightly(name));
-  const names: string[] = [];
-  for (let cursor: string | null = ""; cursor !== null;) {
-    const page = schedulePage.parse(await (await send("GET", `?limit=2${cursor && `&cursor=${cursor}`}`)).json());
-    expect(page.items.length).toBeLessThanOrEqual(2);
-    names.push(...page.items.map((one) => one.name));
-    cursor = page.next_cursor;
-  }
+  const pages = await pagesOf(async (more) => schedulePage.parse(await (await send("GET", `?limit=2${more}`)).json()));
+  for (const page of pages) expect(page.length).toBeLessThanOrEqual(2);
+  const names = pages.flat().map((one) => one.name);
   expect(names).toEqual(names.toSorted());
   expect(names.filter((name) => name.startsWith("page"))).toEqual(["page-B", "page-a", "page-c"]);
   expect((await send("GET", "?cursor=a%20b")).status).toBe(400);

@@ -1,7 +1,7 @@
 import { hash, randomBytes } from "node:crypto";
 import { revokeToken, rotateToken } from "@atlasqueue/core/internal";
 import { steppingDatabase, forFile } from "@atlasqueue/harness";
-import { beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { guardedApp } from "../../test/guarded-app.ts";
 import { own, sessionCalls, setCookie, who } from "../../test/sessions.ts";
 import { testApp } from "../../test/test-app.ts";
@@ -174,19 +174,16 @@ test("the database has no text of a session, only its hash, and at most a hundre
 
 test("with AUTH=disabled everyone is signed in, there is no cookie, and it says so", async () => {
   const open = await testApp();
-  try {
-    for (const response of [await call("GET", "/v1/session", {}, open.app), await signIn("anything", {}, open.app)]) {
-      expect(setCookie(response)).toBe("");
-      expect(await who(response)).toMatchObject({
-        auth: "disabled",
-        signed_in: true,
-        tenant: "default",
-        scopes: ["submit", "read", "work", "metrics", "admin"],
-        token: null,
-        until: null,
-      });
-    }
-  } finally {
-    await open.stop();
+  onTestFinished(open.stop);
+  for (const response of [await call("GET", "/v1/session", {}, open.app), await signIn("anything", {}, open.app)]) {
+    expect(setCookie(response)).toBe("");
+    expect(await who(response)).toMatchObject({
+      auth: "disabled",
+      signed_in: true,
+      tenant: "default",
+      scopes: ["submit", "read", "work", "metrics", "admin"],
+      token: null,
+      until: null,
+    });
   }
 });

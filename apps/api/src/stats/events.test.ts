@@ -1,9 +1,9 @@
 import { liveEvent, problem, type LiveEvent } from "@atlasqueue/contract";
-import { revokeToken } from "@atlasqueue/core/internal";
 import type { LiveEventText } from "@atlasqueue/core/internal/http";
 import { eventually, forFile } from "@atlasqueue/harness";
 import { beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { guardedApp, makeTenant, makeToken } from "../../test/guarded-app.ts";
+import { cookieOf, own } from "../../test/sessions.ts";
 import { foldAll } from "../../../../packages/core/src/counts/fold.ts";
 import { createEventStream } from "./event-stream.ts";
 
@@ -99,30 +99,17 @@ test.each(["queues=", "queues=a,,b", `queues=${Array.from({ length: 101 }, (_, a
   },
 );
 
-test("listening ends when the token is revoked", { tags: ["slow"] }, async () => {
-  const { id, token } = await makeToken(api.deps, ["read"], tenant);
-  const { heard, ended } = await listen(token);
-  await eventually(() => expect(heard).toHaveLength(1));
-  await revokeToken(api.deps, tenant, id);
-  api.clock.ms += 10_000;
-  await ended;
-  expect(heard.at(-1)).toEqual({ event: "end", data: { reason: "token_ended" } });
-});
-
 test("a page listens by its cookie alone, until it signs out", { tags: ["slow"] }, async () => {
   const { token } = await makeToken(api.deps, ["read"], tenant);
   const signed_in = await api.send("POST", "/v1/session", undefined, { token });
-  const cookie = { cookie: signed_in.headers.get("set-cookie")?.split(";")[0] ?? "" };
+  const cookie = cookieOf(signed_in);
   const { response, heard, counts, ended } = await listen(undefined, "", cookie);
   expect(response.status).toBe(200);
   await submit("cookie", "by-cookie");
   await eventually(() =>
     expect(counts().flatMap(({ queues }) => queues)).toContainEqual(expect.objectContaining({ queue: "by-cookie" })),
   );
-  const signed_out = await api.send("DELETE", "/v1/session", undefined, undefined, {
-    ...cookie,
-    "x-atlasqueue-dashboard": "1",
-  });
+  const signed_out = await api.send("DELETE", "/v1/session", undefined, undefined, { ...cookie, ...own });
   expect(signed_out.status).toBe(200);
   api.clock.ms += 10_000;
   await ended;
@@ -133,8 +120,7 @@ test("without a token or a cookie nobody listens, and another site's page may no
   expect((await api.send("GET", "/v1/events")).status).toBe(401);
   const { token } = await makeToken(api.deps, ["read"], tenant);
   const signed_in = await api.send("POST", "/v1/session", undefined, { token });
-  const cookie = signed_in.headers.get("set-cookie")?.split(";")[0] ?? "";
-  const { response } = await listen(undefined, "", { cookie, origin: "https://evil.example" });
+  const { response } = await listen(undefined, "", { ...cookieOf(signed_in), origin: "https://evil.example" });
   expect(response.headers.get("access-control-allow-origin")).toBeNull();
 });
 

@@ -1,5 +1,6 @@
 import { overview, problem, statsSeries, throughput } from "@atlasqueue/contract";
 import { noSignal } from "@atlasqueue/core";
+import { SignalUnavailableError } from "@atlasqueue/core/internal";
 import { forFile } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { testApp } from "../../test/test-app.ts";
@@ -76,16 +77,8 @@ test("the overview tells jobs, queues, workers and what is wrong", async () => {
 });
 
 test("without Redis the overview says so, and knows no workers", async () => {
-  const away = await testApp({
-    signal: {
-      ...noSignal(),
-      check: () =>
-        noSignal()
-          .take([], 1)
-          .then(() => undefined),
-      state: () => "down",
-    },
-  });
+  const check = () => Promise.reject(new SignalUnavailableError("away"));
+  const away = await testApp({ signal: { ...noSignal(), check, state: () => "down" } });
   const seen = overview.parse(await (await away.get("/v1/overview")).json());
   expect(seen).toMatchObject({ checks: { postgres: "up", redis: "down" }, workers: null });
   expect(seen.problems.map(({ code }) => code)).toEqual(["redis_down"]);

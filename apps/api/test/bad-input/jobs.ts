@@ -1,4 +1,4 @@
-import { get, loc, post, put, refused, submit, submitOpenQueue, type Row, type Step } from "./row.ts";
+import { get, leased, loc, post, put, refused, submitOpenQueue, type Row, type Step } from "./row.ts";
 
 const wrong = "01920000-0000-4000-8000-000000000000";
 const batch = (...jobs: string[]) => post("/v1/jobs/batch", `{"jobs":[${jobs.join(",")}]}`);
@@ -19,11 +19,6 @@ const badLease = (fields: string, field: string, v1Only = false): Row => ({
   }),
 });
 
-/** A job of a queue of its own, under a lease. */
-const leased = (queue: string): Step[] => [
-  { send: submit(`{"type":"a","queue":"${queue}"}`), status: 201 },
-  { send: post(`/v1/queues/${queue}/lease`, '{"worker_id":"w"}'), status: 200, says: "{id}" },
-];
 const leasedThere = (queue_name: string): Step[] => [
   { send: submitOpenQueue(`{"payload":{},"queue_name":"${queue_name}"}`), status: 201 },
   { send: post(`/queues/${queue_name}/lease`, '{"worker_id":"w"}'), status: 200, says: "{id}" },

@@ -77,7 +77,7 @@ export const requestRows: Row[] = [
   ...["not-a-uuid", "1", "01920000-0000-7000-8000-00000000000", "%20", "a%2Fb"].map(badId),
   ...["/v1/jobs/%00", "/v1/jobs/%zz", "/v1/jobs/%ff%fe", "/%ff%fe", "/v1/%zz", "/v1/jobs/a%"].map(badPath),
   ...["/jobs/%00", "/jobs/%zz/detail", "/jobs/%ff%fe", "/queues/%00/lease", "/dashboard/a%"].map(badPath),
-  ...["/v1/jobs/", "//v1/jobs", "/v1//jobs", "/V1/jobs", "/v1/Jobs", "/health/", "/", "/v1", "/nothing"].map(noPath),
+  ...["/v1/jobs/", "//v1/jobs", "/v1//jobs", "/V1/jobs", "/v1/Jobs", "/health/", "/", "/v1", "/jobless"].map(noPath),
   // Another case in the first segment is another path, which is of no surface.
   ...["/jobs/", "//jobs", "/jobs//detail", "/Jobs", "/jobs/batch/", "/queues", "/queues/default/Lease"].map(noPath),
   ...["/dashboard", "/dashboard/queues/", "/admin"].map(noPath),

@@ -54,6 +54,12 @@ export function get(target: string, method = "GET"): Sent {
   return { method, target, headers: [] };
 }
 
+/** A job of a queue of its own, under a lease. */
+export const leased = (queue: string): Step[] => [
+  { send: submit(`{"type":"a","queue":"${queue}"}`), status: 201 },
+  { send: post(`/v1/queues/${queue}/lease`, '{"worker_id":"w"}'), status: 200, says: "{id}" },
+];
+
 /** What is wrong with a message to MCP is answered as JSON-RPC says. */
 const rpcCodes: { [kind in ProblemKind]?: number } = { malformed_json: -32_700, validation: -32_600 };
 

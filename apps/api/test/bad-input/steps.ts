@@ -1,10 +1,5 @@
-import { post, refused, submit, type Row, type Sent, type Step } from "./row.ts";
+import { leased, post, refused, type Row, type Sent, type Step } from "./row.ts";
 
-/** A job of a queue of its own, under a lease. */
-const leased = (queue: string): Step[] => [
-  { send: submit(`{"type":"a","queue":"${queue}"}`), status: 201 },
-  { send: post(`/v1/queues/${queue}/lease`, '{"worker_id":"w"}'), status: 200, says: "{id}" },
-];
 const put = (name: string, body: string): Sent => ({ ...post(`/v1/jobs/{id}/steps/${name}`, body), method: "PUT" });
 const store = (name: string, more: string) => put(name, `{"lease_token":"{token}"${more}}`);
 const signal = (name: string, payload: string) => post(`/v1/jobs/{id}/signals/${name}`, `{"payload":${payload}}`);

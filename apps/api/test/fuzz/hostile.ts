@@ -83,22 +83,7 @@ export const hostileBytes: fc.Arbitrary<Uint8Array> = fc.oneof(
 export const hostileSegment: fc.Arbitrary<string> = fc.oneof(
   fc.constantFrom(
     "",
-    ".",
-    "..",
-    "%00",
-    "%zz",
-    "%ff%fe",
-    "%",
-    "%2F",
-    "%2e%2e%2f",
-    "a%0d%0ab",
-    "%F0%9F%98%80",
-    "*",
-    ":id",
-    "{id}",
-    "batch",
-    "__proto__",
-    "constructor",
+    ...". .. %00 %zz %ff%fe % %2F %2e%2e%2f a%0d%0ab %F0%9F%98%80 * :id {id} batch __proto__ constructor".split(" "),
     "not-a-uuid",
     "00000000-0000-0000-0000-000000000000",
     "FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF",
@@ -108,46 +93,12 @@ export const hostileSegment: fc.Arbitrary<string> = fc.oneof(
   fc.string({ unit: "binary", maxLength: 40 }).map((text) => encodeURIComponent(text.toWellFormed())),
 );
 
+const names = "limit cursor status queue queue_name offset type group wait_seconds unknown".split(" ");
+const values = "0 -1 abc 1e9 201 10001 %00 %ff %zz foo succeeded pending null a&b %F0%9F%98%80".split(" ");
+
 /** A query, with all the ways to get one wrong. */
 export const hostileQuery: fc.Arbitrary<string> = fc
-  .array(
-    fc.tuple(
-      fc.constantFrom(
-        "limit",
-        "cursor",
-        "status",
-        "queue",
-        "queue_name",
-        "offset",
-        "type",
-        "group",
-        "wait_seconds",
-        "unknown",
-        "",
-        "__proto__",
-        "a[b]",
-      ),
-      fc.constantFrom(
-        "",
-        "0",
-        "-1",
-        "abc",
-        "1e9",
-        "201",
-        "10001",
-        "%00",
-        "%ff",
-        "%zz",
-        "foo",
-        "succeeded",
-        "pending",
-        "null",
-        "a&b",
-        "%F0%9F%98%80",
-      ),
-    ),
-    { maxLength: 4 },
-  )
+  .array(fc.tuple(fc.constantFrom(...names, "", "__proto__", "a[b]"), fc.constantFrom("", ...values)), { maxLength: 4 })
   .map((pairs) => `?${pairs.map(([name, value]) => `${name}=${value}`).join("&")}`);
 
 /** A header's value: what HTTP allows, which is more than text. */

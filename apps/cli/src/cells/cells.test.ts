@@ -2,20 +2,17 @@ import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { migrateDatabase } from "@atlasqueue/core";
-import { forFile, redisUrl, testDatabase, uniqueKeys } from "@atlasqueue/harness";
+import { forFile, testDatabase } from "@atlasqueue/harness";
 import { beforeAll, expect, test } from "vitest";
 import { runCli } from "../../test/run-cli.ts";
+import { serversOf } from "../../test/run-start.ts";
 
 const store = forFile(testDatabase);
 let CELLS_FILE = "";
 
 beforeAll(async () => {
   await migrateDatabase(store.url, { schema: "east" });
-  const cell = (name: string, DATABASE_SCHEMA: string) => {
-    const { jobsKey, dlqKey } = uniqueKeys();
-    const redis = { REDIS_URL: redisUrl(), JOB_QUEUE_KEY: jobsKey, DLQ_KEY: dlqKey };
-    return { name, DATABASE_URL: store.url, DATABASE_SCHEMA, ...redis };
-  };
+  const cell = (name: string, DATABASE_SCHEMA: string) => ({ name, DATABASE_SCHEMA, ...serversOf(store.url) });
   CELLS_FILE = join(await mkdtemp(join(tmpdir(), "cells-")), "cells.json");
   const down = { ...cell("down", "x"), DATABASE_URL: "postgres://127.0.0.1:1/none" };
   const cells = [cell("home", "atlasqueue"), cell("east", "east"), cell("empty", "nothing"), down];

@@ -1,9 +1,9 @@
 // @module-tag nightly
 import { fileURLToPath } from "node:url";
-import { eventually, redisUrl, spawnProcess, testDatabase, uniqueKeys } from "@atlasqueue/harness";
+import { eventually, redisUrl, spawnProcess, testDatabase } from "@atlasqueue/harness";
 import { expect, onTestFinished, test } from "vitest";
 import { island } from "../../test/island.ts";
-import { mainFile } from "../../test/run-start.ts";
+import { mainFile, serversOf } from "../../test/run-start.ts";
 
 const ownQueue = fileURLToPath(new URL("../../test/own-queue.ts", import.meta.url));
 
@@ -14,10 +14,9 @@ test("without a route to the servers every program goes on, and works again once
     await there.stop();
     await store.drop();
   });
-  const { jobsKey, dlqKey } = uniqueKeys();
-  const servers = { DATABASE_URL: there.urlOf(store.url), REDIS_URL: there.urlOf(redisUrl()) };
-  const keys = { JOB_QUEUE_KEY: jobsKey, DLQ_KEY: dlqKey, DATABASE_TIMEOUT_SECONDS: "2" };
-  const env = { ...servers, ...keys, API_PORT: "0", WORKER_METRICS_PORT: "0" };
+  const urls = { DATABASE_URL: there.urlOf(store.url), REDIS_URL: there.urlOf(redisUrl()) };
+  const settings = { DATABASE_TIMEOUT_SECONDS: "2", API_PORT: "0", WORKER_METRICS_PORT: "0" };
+  const env = { ...serversOf(store.url), ...urls, ...settings };
   const run = (file: string, ...args: string[]) => spawnProcess(file, { args, env, under: there.under });
   const api = await run(mainFile, "api");
   const worker = await run(mainFile, "worker");

@@ -1,35 +1,18 @@
 import { fileURLToPath } from "node:url";
-import { connectDatabase, memorySignal } from "@atlasqueue/core";
-import {
-  eventually,
-  otherOwner,
-  recordEvents,
-  redisUrl,
-  spawnProcess,
-  submission,
-  testDatabase,
-  uniqueKeys,
-  submit,
-} from "@atlasqueue/harness";
+import { eventually, otherOwner, spawnProcess, submission, submit, testCore, testDatabase } from "@atlasqueue/harness";
 import { expect, onTestFinished, test } from "vitest";
-import { mainFile } from "../../test/run-start.ts";
+import { mainFile, serversOf } from "../../test/run-start.ts";
 
 const handlers = fileURLToPath(new URL("../../test/printing-handlers.ts", import.meta.url));
 
 test("what a handler prints in a worker that is one process becomes a log line with its job's id", async () => {
-  const own = await testDatabase();
+  const own = await testCore();
   onTestFinished(() => own.drop());
-  const database = connectDatabase({ url: own.url, connectionsMax: 1, timeoutMs: 10_000 });
   const worker = await spawnProcess(mainFile, {
     args: ["worker"],
-    env: {
-      DATABASE_URL: own.url,
-      WORKER_METRICS_PORT: "0",
-      WORKER_HANDLERS: handlers,
-    },
+    env: { DATABASE_URL: own.url, WORKER_METRICS_PORT: "0", WORKER_HANDLERS: handlers },
   });
-  const deps = { database, observe: recordEvents().observe, signal: memorySignal() };
-  const [outcome] = await submit(deps, [submission({ type: "prints" })], { idempotency_ttl_seconds: 60 });
+  const [outcome] = await submit(own, [submission({ type: "prints" })], { idempotency_ttl_seconds: 60 });
   const id = outcome && "job" in outcome ? outcome.job.id : "";
   const named = (event: string) => worker.logs.filter((line) => line["event"] === event);
   await eventually(
@@ -42,18 +25,16 @@ test("what a handler prints in a worker that is one process becomes a log line w
   );
   expect(named("job_dead")).toEqual([]);
   await worker.stop();
-  await database.close();
 });
 
 test.each(["1", "2"])("with another database on its Redis, a worker of %s processes says so", async (count) => {
   const own = await testDatabase();
-  const { jobsKey, dlqKey } = uniqueKeys();
-  const other = await otherOwner(jobsKey);
+  const servers = serversOf(own.url);
+  const other = await otherOwner(servers.JOB_QUEUE_KEY);
   onTestFinished(async () => {
     other.leave();
     await own.drop();
   });
-  const servers = { DATABASE_URL: own.url, REDIS_URL: redisUrl(), JOB_QUEUE_KEY: jobsKey, DLQ_KEY: dlqKey };
   const env = { ...servers, WORKER_METRICS_PORT: "0", WORKER_PROCESSES: count };
   const worker = await spawnProcess(mainFile, { args: ["worker"], env });
   await worker.waitForLine("another database uses this Redis");

@@ -1,21 +1,14 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import type { Socket } from "node:net";
-import { join } from "node:path";
-import { readApiConfig, startApi, type RunningApi } from "@atlasqueue/api";
-import { createLogger } from "@atlasqueue/core";
+import { dirname, join } from "node:path";
 import { eventually, forFile, spawnProcess, testDatabase } from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { namedPipe, socketPair } from "../../test/inputs.ts";
-import { inLines, runCli } from "../../test/run-cli.ts";
-import { dataFolder, mainFile } from "../../test/run-start.ts";
+import { expect, onTestFinished, test } from "vitest";
+import { namedPipe, ndjson, socketPair } from "../../test/inputs.ts";
+import { inLines, runCli, silentApi } from "../../test/run-cli.ts";
+import { mainFile } from "../../test/run-start.ts";
 
 const database = forFile(testDatabase);
-let api: RunningApi;
-beforeAll(async () => {
-  const config = readApiConfig({ DATABASE_URL: database.url, API_PORT: "0" });
-  api = await startApi(config, { logger: createLogger("silent", "test") });
-});
-afterAll(() => api.stop());
+const api = forFile(() => silentApi({ DATABASE_URL: database.url }));
 
 async function importJobs(args: string[], { url = api.url, stdin }: { url?: string; stdin?: Socket } = {}) {
   const env = { ATLASQUEUE_URL: url };
@@ -25,18 +18,10 @@ async function importJobs(args: string[], { url = api.url, stdin }: { url?: stri
   return { code, stdout: process.lines, stderr: process.errorLines };
 }
 
-function file(...lines: string[]): { path: string; folder: string } {
-  const folder = dataFolder();
-  onTestFinished(folder.remove);
-  const path = join(folder.path, "jobs.ndjson");
-  writeFileSync(path, lines.map((line) => `${line}\n`).join(""));
-  return { path, folder: folder.path };
-}
-
 const count = async () => Number((await database.database.sql`SELECT count(*) FROM atlasqueue.jobs`)[0]?.["count"]);
 
 test("a file of ten thousand lines is stored once, and again nothing is", { tags: ["slow"] }, async () => {
-  const { path } = file(...Array.from({ length: 10_000 }, (_, n) => JSON.stringify({ type: "row", payload: { n } })));
+  const path = ndjson(...Array.from({ length: 10_000 }, (_, n) => JSON.stringify({ type: "row", payload: { n } })));
   const before = await count();
   const first = await importJobs([path]);
   expect(first).toMatchObject({
@@ -48,8 +33,8 @@ test("a file of ten thousand lines is stored once, and again nothing is", { tags
 });
 
 test("refused lines are told by their numbers, all of them in a file, and do not stop the others", async () => {
-  const { path, folder } = file('{"type":"a"}', "not json", "", '{"type":"a","priority":1.5}', '{"type":"b"}');
-  const refused = join(folder, "refused.ndjson");
+  const path = ndjson('{"type":"a"}', "not json", "", '{"type":"a","priority":1.5}', '{"type":"b"}');
+  const refused = join(dirname(path), "refused.ndjson");
   const { code, stdout } = await importJobs([path, "--refused", refused, "--json"]);
   expect(code).toBe(1);
   expect(JSON.parse(stdout[0] ?? "")).toMatchObject({ lines: 4, created: 2, refused: 2, gave_up: null });
@@ -74,7 +59,7 @@ test("input that breaks off with an error is told, with how many of its jobs are
 });
 
 test("a file that cannot be read from the start is told by its name", async () => {
-  const { folder } = file();
+  const folder = dirname(ndjson());
   const { code, stdout } = await importJobs([folder]);
   expect(code).toBe(1);
   expect(stdout[0]).toContain("0 created");
@@ -82,8 +67,7 @@ test("a file that cannot be read from the start is told by its name", async () =
 });
 
 test.each(["stdin", "a named pipe"])("an API that refuses all ends it, while %s has more to come", async (from) => {
-  const config = readApiConfig({ DATABASE_URL: database.url, API_PORT: "0", AUTH: "required" });
-  const closed = await startApi(config, { logger: createLogger("silent", "test") });
+  const closed = await silentApi({ DATABASE_URL: database.url, AUTH: "required" });
   onTestFinished(() => closed.stop());
   const { stdin, writer } = await socketPair();
   const pipe = namedPipe();
@@ -99,7 +83,7 @@ test("a file that is not there, or a report that cannot be written, is one line"
     code: 1,
     stderr: [expect.stringContaining("cannot be read")],
   });
-  const { path } = file('{"type":"a"}');
+  const path = ndjson('{"type":"a"}');
   expect(await importJobs([path, "--refused", "/nowhere/refused"])).toMatchObject({
     code: 1,
     stderr: [expect.stringContaining("cannot be written")],

@@ -1,9 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { readApiConfig, startApi } from "@atlasqueue/api";
-import { createLogger } from "@atlasqueue/core";
 import { forFile } from "@atlasqueue/harness";
 import { expect, onTestFinished, test } from "vitest";
-import { cliSystem, runCli } from "../../test/run-cli.ts";
+import { cliSystem, runCli, silentApi } from "../../test/run-cli.ts";
 
 const system = forFile(cliSystem);
 
@@ -161,8 +159,7 @@ test("without a terminal, top looks once", async () => {
 });
 
 test("a token is required, taken from the environment, and never shown", async () => {
-  const config = readApiConfig({ ...system.env, API_PORT: "0", AUTH: "required" });
-  const guarded = await startApi(config, { logger: createLogger("silent", "test") });
+  const guarded = await silentApi({ ...system.env, AUTH: "required" });
   onTestFinished(() => guarded.stop());
   const env = { ...system.env, ATLASQUEUE_URL: guarded.url };
   const bare = await runCli(["queues", "list"], env);

@@ -4,27 +4,18 @@ import { join } from "node:path";
 import { freePort } from "@atlasqueue/embedded";
 import { eventually } from "@atlasqueue/harness";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { dataFolder, runStart, startEnv, succeeds, type Started } from "../../test/run-start.ts";
+import { dataFolder, runStart, startEnv, succeeds } from "../../test/run-start.ts";
 
 let folder: ReturnType<typeof dataFolder>;
 beforeEach(() => (folder = dataFolder()));
 afterEach(() => folder.remove());
-
-async function submit({ api_url }: Started, job: object): Promise<string> {
-  const answer = await fetch(`${api_url}/v1/jobs`, {
-    method: "POST",
-    headers: { "content-type": "application/json", "idempotency-key": crypto.randomUUID() },
-    body: JSON.stringify(job),
-  });
-  return ((await answer.json()) as { id: string }).id;
-}
 
 test.each([
   ["PostgreSQL", "postgres/postmaster.pid"],
   ["Redis", "redis/redis.pid"],
 ])("when its %s dies, it is started again, and the log says so", async (name, file) => {
   const started = await runStart(startEnv(folder.path));
-  const before = await submit(started, { type: "noop", delay_seconds: 5 });
+  const before = await started.submit({ type: "noop", delay_seconds: 5 });
   const pid = () => Number(readFileSync(join(folder.path, file), "utf8").split("\n")[0]);
   const first = pid();
   process.kill(first, "SIGKILL");
@@ -33,7 +24,7 @@ test.each([
   await started.process.waitForLine(`"event":"server_started"`);
   expect(pid()).not.toBe(first);
   await succeeds(started, before);
-  await eventually(async () => succeeds(started, await submit(started, { type: "noop" })));
+  await eventually(async () => succeeds(started, await started.submit({ type: "noop" })));
 });
 
 test("one that was killed can be started again at once, while its worker still has a job to finish", async () => {
@@ -41,10 +32,10 @@ test("one that was killed can be started again at once, while its worker still h
   const ports = { API_PORT: String(api), WORKER_METRICS_PORT: String(metrics) };
   const env = { ...startEnv(folder.path), ...ports, WORKER_SHUTDOWN_SECONDS: "15" };
   const killed = await runStart(env);
-  const id = await submit(killed, { type: "demo.sleep", payload: { ms: 60_000 } });
+  const id = await killed.submit({ type: "demo.sleep", payload: { ms: 60_000 } });
   await eventually(async () => expect(await killed.job(id)).toMatchObject({ status: "running" }));
   killed.process.kill("SIGKILL");
   await eventually(() => expect(() => process.kill(killed.process.pid, 0)).toThrow());
   const again = await runStart(env);
-  await succeeds(again, await submit(again, { type: "noop" }));
+  await succeeds(again, await again.submit({ type: "noop" }));
 });

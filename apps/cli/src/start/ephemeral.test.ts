@@ -7,13 +7,7 @@ import { runStart, startEnv, succeeds } from "../../test/run-start.ts";
 test("an ephemeral system uses no given server and no given port, and leaves nothing behind", async () => {
   const given = { DATABASE_URL: "postgres://127.0.0.1:1/no", REDIS_URL: "redis://127.0.0.1:1", API_PORT: "1" };
   const started = await runStart({ ...startEnv("unused"), ...given }, "--ephemeral");
-  const answer = await fetch(`${started.api_url}/v1/jobs`, {
-    method: "POST",
-    headers: { "content-type": "application/json", "idempotency-key": "one" },
-    body: JSON.stringify({ type: "demo.echo", payload: { n: 1 } }),
-  });
-  expect(answer.status).toBe(201);
-  await succeeds(started, ((await answer.json()) as { id: string }).id);
+  await succeeds(started, await started.submit({ type: "demo.echo", payload: { n: 1 } }));
   const line = started.banner.find((said) => said.startsWith("Data:")) ?? "";
   const folder = dirname(line.replace(/^Data: +/, ""));
   expect(existsSync(folder)).toBe(true);

@@ -1,22 +1,15 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
-import { redisUrl, testDatabase, uniqueKeys } from "@atlasqueue/harness";
+import { testDatabase } from "@atlasqueue/harness";
 import { expect, onTestFinished, test } from "vitest";
-import { mainFile, startEnv } from "../../test/run-start.ts";
+import { mainFile, serversOf, startEnv } from "../../test/run-start.ts";
 
 // What `npx pnpm start` is on Debian: a chain of processes whose outer shell dies of SIGTERM without passing it on.
 test.runIf(process.platform === "linux")("it drains and stops when the shell started by npx ends", async () => {
   const { url, drop } = await testDatabase();
   onTestFinished(drop);
-  const { jobsKey, dlqKey } = uniqueKeys();
-  const env = {
-    ...startEnv("unused"),
-    DATABASE_URL: url,
-    REDIS_URL: redisUrl(),
-    JOB_QUEUE_KEY: jobsKey,
-    DLQ_KEY: dlqKey,
-  };
+  const env = { ...startEnv("unused"), ...serversOf(url) };
   const outer = spawn("sh", ["-c", 'sh -c "$COMMAND; exit"; exit'], {
     env: { ...process.env, ...env, COMMAND: `'${process.execPath}' '${mainFile}' start` },
     stdio: ["ignore", "pipe", "inherit"],

@@ -28,12 +28,7 @@ test("the pasted curl line makes a job, and a second start finds the first's job
   const again = JSON.parse((await run("sh", ["-c", curl])).stdout) as { id: string };
   expect(again.id).toBe(job.id);
 
-  const later = await fetch(`${first.api_url}/v1/jobs`, {
-    method: "POST",
-    headers: { "content-type": "application/json", "idempotency-key": "later" },
-    body: JSON.stringify({ type: "noop", delay_seconds: 1.5 }),
-  });
-  const { id: later_id } = (await later.json()) as { id: string };
+  const later = await first.submit({ type: "noop", delay_seconds: 1.5 });
   first.process.kill("SIGTERM");
   expect(await first.process.waitForExit()).toEqual({ code: 0, signal: null });
   expect(first.process.errorLines).toEqual([]);
@@ -41,7 +36,7 @@ test("the pasted curl line makes a job, and a second start finds the first's job
 
   const second = await runStart(startEnv(folder.path));
   expect(await second.job(job.id)).toMatchObject({ status: "succeeded", result: { hello: "world" } });
-  await succeeds(second, later_id);
+  await succeeds(second, later);
   second.process.kill("SIGINT");
   expect(await second.process.waitForExit()).toEqual({ code: 0, signal: null });
 });
@@ -58,19 +53,6 @@ test("doctor, tokens and seed find the servers of the start in the same folder",
   expect(code).toBe(0);
   const made = await runCli(["tokens", "create", "--name", "first", "--scopes", "read"], startEnv(folder.path));
   expect(made.stdout).toMatch(/^aq_\S+\n$/);
-});
-
-test("with the embedded Redis the banner's line lists the dead jobs", { tags: ["slow"] }, async () => {
-  const started = await runStart({ ...startEnv(folder.path), DATABASE_URL: await emptyDatabase() });
-  const line = started.banner.find((said) => said.startsWith("Dead jobs:"))?.replace("Dead jobs:", "") ?? "";
-  expect(line).toMatch(/REDISCLI_AUTH=\$\(cat \S+\) (redis|valkey)-cli -p \d+ LRANGE atlasqueue:dlq 0 -1/);
-  const answer = await fetch(`${started.api_url}/v1/jobs`, {
-    method: "POST",
-    headers: { "content-type": "application/json", "idempotency-key": "dies" },
-    body: JSON.stringify({ type: "demo.fail", max_attempts: 1 }),
-  });
-  const { id } = (await answer.json()) as { id: string };
-  await eventually(async () => expect((await run("sh", ["-c", line])).stdout.trim()).toBe(id));
 });
 
 test("with tokens, a provisioned tenant's jobs run, and it sees on which worker", { tags: ["nightly"] }, async () => {

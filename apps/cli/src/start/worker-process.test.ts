@@ -23,19 +23,12 @@ beforeAll(async () => {
 });
 afterAll(() => started.process.stop());
 
-async function submit(job: object): Promise<string> {
-  const answer = await fetch(`${started.api_url}/v1/jobs`, {
-    method: "POST",
-    headers: { "content-type": "application/json", "idempotency-key": crypto.randomUUID() },
-    body: JSON.stringify(job),
-  });
-  return ((await answer.json()) as { id: string }).id;
-}
 const named = (event: string) => started.process.logs.filter((line) => line["event"] === event);
 const isUp = async () => expect((await fetch(`${started.api_url}/livez`)).status).toBe(200);
 
-test("the in-memory signal, not the sweep, hands a job to the worker's process", async () => {
-  const id = await submit({ type: "demo.echo", payload: { n: 1 } });
+test("the in-memory signal, not the sweep, hands a job to the worker, and the banner tells of it", async () => {
+  expect(started.banner.join("\n")).toContain("using in-process notifications");
+  const id = await started.submit({ type: "demo.echo", payload: { n: 1 } });
   await succeeds(started, id);
   expect(named("job_enqueued").length).toBeGreaterThan(0);
   expect(named("jobs_resignalled")).toEqual([]);
@@ -45,7 +38,7 @@ test.each(["throws-late", "exits", "fills-the-memory"])(
   "a handler that %s ends only the worker's process; another takes its place, and the job gets its next attempt",
   async (type) => {
     const deaths = named("process_died").length;
-    const id = await submit({ type, max_attempts: 2 });
+    const id = await started.submit({ type, max_attempts: 2 });
     await eventually(() => expect(named("process_died").length).toBeGreaterThan(deaths), { timeout_ms: 60_000 });
     await isUp();
     await eventually(async () => expect(await started.job(id)).toMatchObject({ status: "succeeded", result: 2 }), {
@@ -55,7 +48,7 @@ test.each(["throws-late", "exits", "fills-the-memory"])(
 );
 
 test("what a handler prints becomes a log line with its job's id", async () => {
-  const id = await submit({ type: "prints" });
+  const id = await started.submit({ type: "prints" });
   await succeeds(started, id);
   await eventually(() =>
     expect(named("handler_output").filter((line) => line["job_id"] === id)).toMatchObject([
@@ -69,7 +62,7 @@ test("what a handler prints becomes a log line with its job's id", async () => {
 });
 
 test("a handler that blocks its loop leaves the API up, and ends with the system", { tags: ["nightly"] }, async () => {
-  const id = await submit({ type: "blocks", max_attempts: 1 });
+  const id = await started.submit({ type: "blocks", max_attempts: 1 });
   await started.process.waitForLine(new RegExp(`"event":"handler_start".*${id}`));
   await isUp();
   started.process.kill("SIGTERM");

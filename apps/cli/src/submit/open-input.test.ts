@@ -1,8 +1,5 @@
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
-import { namedPipe } from "../../test/inputs.ts";
-import { dataFolder } from "../../test/run-start.ts";
+import { expect, test } from "vitest";
+import { namedPipe, ndjson } from "../../test/inputs.ts";
 import { openInput, type Input } from "./open-input.ts";
 
 async function textOf({ chunks }: Input): Promise<string> {
@@ -12,14 +9,10 @@ async function textOf({ chunks }: Input): Promise<string> {
 }
 
 test("a file is read to its end, and its size is known", async () => {
-  const folder = dataFolder();
-  onTestFinished(folder.remove);
-  const path = join(folder.path, "jobs.ndjson");
-  const text = "x".repeat(200_000);
-  writeFileSync(path, text);
-  const input = await openInput(path);
+  const text = "x".repeat(199_999);
+  const input = await openInput(ndjson(text));
   expect(input.bytes_total).toBe(200_000);
-  expect(await textOf(input)).toBe(text);
+  expect(await textOf(input)).toBe(`${text}\n`);
 });
 
 test("a named pipe is read until its writer leaves", async () => {

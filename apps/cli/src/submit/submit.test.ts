@@ -1,22 +1,13 @@
-import { writeFileSync } from "node:fs";
 import type { Socket } from "node:net";
-import { join } from "node:path";
-import { readApiConfig, startApi, type RunningApi } from "@atlasqueue/api";
-import { createLogger } from "@atlasqueue/core";
 import { createToken } from "@atlasqueue/core/internal";
 import { eventually, forFile, httpReceiver, spawnProcess, testDatabase, type Answer } from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { namedPipe, socketPair } from "../../test/inputs.ts";
-import { inLines, runCli } from "../../test/run-cli.ts";
-import { dataFolder, mainFile } from "../../test/run-start.ts";
+import { expect, onTestFinished, test } from "vitest";
+import { namedPipe, ndjson, socketPair } from "../../test/inputs.ts";
+import { inLines, runCli, silentApi } from "../../test/run-cli.ts";
+import { mainFile } from "../../test/run-start.ts";
 
 const database = forFile(testDatabase);
-let api: RunningApi;
-beforeAll(async () => {
-  const config = readApiConfig({ DATABASE_URL: database.url, API_PORT: "0" });
-  api = await startApi(config, { logger: createLogger("silent", "test") });
-});
-afterAll(() => api.stop());
+const api = forFile(() => silentApi({ DATABASE_URL: database.url }));
 
 async function submit(args: string[], url = api.url, { token, stdin }: { token?: string; stdin?: Socket } = {}) {
   const env = { ATLASQUEUE_URL: url, ATLASQUEUE_TOKEN: token };
@@ -24,14 +15,6 @@ async function submit(args: string[], url = api.url, { token, stdin }: { token?:
   const process = await spawnProcess(mainFile, { args: ["submit", ...args], env, stdin });
   const { code } = await process.waitForExit(15_000);
   return { code, stdout: process.lines, stderr: process.errorLines, result: process.logs[0] };
-}
-
-function ndjson(...lines: string[]): string {
-  const folder = dataFolder();
-  onTestFinished(folder.remove);
-  const file = join(folder.path, "jobs.ndjson");
-  writeFileSync(file, lines.map((line) => `${line}\n`).join(""));
-  return file;
 }
 
 const aJob = (status = "queued") => ({ id: "0199c8f0-0000-7000-8000-000000000001", status });
@@ -94,8 +77,7 @@ test("without a key a random one is made and printed", async () => {
 });
 
 test("an API that checks tokens is sent ATLASQUEUE_TOKEN, by --wait too", async () => {
-  const config = readApiConfig({ DATABASE_URL: database.url, API_PORT: "0", AUTH: "required" });
-  const guarded = await startApi(config, { logger: createLogger("silent", "test") });
+  const guarded = await silentApi({ DATABASE_URL: database.url, AUTH: "required" });
   onTestFinished(() => guarded.stop());
   const wish = { tenant: "default", name: "cli", scopes: ["submit", "read"] as const };
   const made = await createToken({ database: database.database, observe: () => {} }, wish);

@@ -12,6 +12,14 @@ export function accessTests(world: () => World): void {
     return found;
   };
 
+  const ofDashboard = { "content-type": "application/json", "x-atlasqueue-dashboard": "1" };
+  /** As a program does it, or a page of before; other tabs are told. */
+  const signInFrom = (page: Visit["page"], token: string) => {
+    const init = JSON.stringify({ method: "POST", headers: ofDashboard, body: JSON.stringify({ token }) });
+    const told = `new BroadcastChannel("atlasqueue-session").postMessage("")`;
+    return page.evaluate(`fetch("/v1/session", ${init}).then(() => ${told})`);
+  };
+
   test("a wrong token is refused in words, and a right one opens the page it was asked at", async () => {
     const { token } = await world().token(["admin"]);
     const { page, context } = await signedIn(`${token.slice(0, -1)}0`, "/ui/settings");
@@ -26,12 +34,11 @@ export function accessTests(world: () => World): void {
     expect(cookie).toMatchObject({ httpOnly: true, sameSite: "Strict" });
     await page.getByRole("button", { name: "Sign out" }).click();
     await page.getByRole("heading", { name: "Sign in", exact: true }).waitFor();
-    await context.close();
   });
 
   test("a new token is shown once, and works", async () => {
     const { token } = await world().token(["admin"]);
-    const { page, context } = await signedIn(token, "/ui/settings");
+    const { page } = await signedIn(token, "/ui/settings");
     await page.getByRole("button", { name: "New token" }).click();
     const form = page.getByRole("dialog", { name: "New token" });
     await form.getByLabel("Name").fill("nightly reports");
@@ -42,12 +49,11 @@ export function accessTests(world: () => World): void {
     expect(await page.content()).not.toContain(shown ?? "?");
     const client = createClient({ url: world().guarded.url, token: shown ?? "" });
     expect(await client.queues()).toBeInstanceOf(Array);
-    await context.close();
   });
 
   test("with a token that only reads there is nothing to press", async () => {
     const { token } = await world().token(["read"]);
-    const { page, context } = await signedIn(token, "/ui/queues");
+    const { page } = await signedIn(token, "/ui/queues");
     await page.getByRole("link", { name: "reports" }).click();
     await page.getByText("Concurrency", { exact: true }).waitFor();
     for (const name of ["Pause", "Set limits"]) expect(await page.getByRole("button", { name }).count(), name).toBe(0);
@@ -66,7 +72,6 @@ export function accessTests(world: () => World): void {
     await expect(reader.pause("reports")).rejects.toThrow("scope");
     await page.goto(`${world().guarded.url}/ui/activity`);
     await page.getByRole("row", { name: /127.0.0.1 Paused a queue refused reports/ }).waitFor();
-    await context.close();
   });
 
   test("another tab that signs in as somebody else tells this one, which then shows what that one may see", async () => {
@@ -82,15 +87,10 @@ export function accessTests(world: () => World): void {
     await other.getByLabel("API token").fill(reader.token);
     await other.getByRole("button", { name: "Sign in" }).click();
     await page.getByRole("link", { name: "reports" }).waitFor();
-    // Without a sign-out in between: by a program, or a page of before.
-    const headers = { "content-type": "application/json", "x-atlasqueue-dashboard": "1" };
-    const init = JSON.stringify({ method: "POST", headers, body: JSON.stringify({ token: admin.token }) });
-    await other.evaluate(
-      `fetch("/v1/session", ${init}).then(() => new BroadcastChannel("atlasqueue-session").postMessage(""))`,
-    );
+    // Without a sign-out in between.
+    await signInFrom(other, admin.token);
     await page.getByText("You're now signed in as may do all").waitFor();
     await page.getByRole("button", { name: "Pause" }).first().waitFor();
-    await context.close();
   });
 
   test("a question that is open when somebody else signs in is gone: it was about what the one before saw", async () => {
@@ -99,16 +99,11 @@ export function accessTests(world: () => World): void {
     const { page, context } = await signedIn(before.token, "/ui/queues/reports");
     await page.getByRole("button", { name: "Set limits" }).click();
     await page.getByRole("dialog").waitFor();
-    const headers = { "content-type": "application/json", "x-atlasqueue-dashboard": "1" };
-    const init = JSON.stringify({ method: "POST", headers, body: JSON.stringify({ token: after.token }) });
     const other = await context.newPage();
     await other.goto(`${world().guarded.url}/ui/queues`);
-    await other.evaluate(
-      `fetch("/v1/session", ${init}).then(() => new BroadcastChannel("atlasqueue-session").postMessage(""))`,
-    );
+    await signInFrom(other, after.token);
     await page.getByText("You're now signed in as after").waitFor();
     await page.getByRole("dialog").waitFor({ state: "detached" });
-    await context.close();
   });
 
   test("a click before this tab knows that another one has signed in as somebody else does nothing in that one's name", async () => {
@@ -119,9 +114,8 @@ export function accessTests(world: () => World): void {
     // Nothing is asked for meanwhile that would tell.
     await page.keyboard.press("p");
     await page.getByTitle("Refreshing is paused (p)").waitFor();
-    const headers = { "content-type": "application/json", "x-atlasqueue-dashboard": "1" };
-    const body = JSON.stringify({ token: after.token });
-    const opened = await context.request.post(`${world().guarded.url}/v1/session`, { headers, data: body });
+    const signIn = { headers: ofDashboard, data: JSON.stringify({ token: after.token }) };
+    const opened = await context.request.post(`${world().guarded.url}/v1/session`, signIn);
     expect(opened.status()).toBe(200);
     await page.getByRole("button", { name: "Pause", exact: true }).click();
     // The banner may say the same of a refresh that was refused.
@@ -129,7 +123,6 @@ export function accessTests(world: () => World): void {
     await page.getByText("You're now signed in as knows nothing of it").waitFor();
     const admin = createClient({ url: world().guarded.url, token: after.token });
     expect((await admin.queues()).find(({ queue }) => queue === "reports")?.paused).toBe(false);
-    await context.close();
   });
 
   test("signing out in a tab that does not know of another one's sign-in leaves that one signed in", async () => {
@@ -139,7 +132,6 @@ export function accessTests(world: () => World): void {
     await page.getByTitle("Signed in with signs out").waitFor();
     await page.keyboard.press("p");
     await page.getByTitle("Refreshing is paused (p)").waitFor();
-    const headers = { "content-type": "application/json", "x-atlasqueue-dashboard": "1" };
     const url = `${world().guarded.url}/v1/session`;
     // The page learns of it only after the click, also from a request that was under way.
     const clicked = Promise.withResolvers<void>();
@@ -147,22 +139,20 @@ export function accessTests(world: () => World): void {
       if (route.request().method() === "GET") await clicked.promise;
       await route.continue();
     });
-    await context.request.post(url, { headers, data: JSON.stringify({ token: after.token }) });
+    await context.request.post(url, { headers: ofDashboard, data: JSON.stringify({ token: after.token }) });
     await page.getByTitle("Signed in with signs out").click();
     clicked.resolve();
     await page.getByText("You're now signed in as stays").waitFor();
     expect(await (await context.request.get(url)).json()).toMatchObject({ signed_in: true, token: { name: "stays" } });
-    await context.close();
   });
 
   test("when its token is revoked, the page asks for another one", async () => {
     const { token, id } = await world().token(["read"], "soon gone");
     const admin = createClient({ url: world().guarded.url, token: (await world().token(["admin"])).token });
-    const { page, context } = await signedIn(token, "/ui/queues");
+    const { page } = await signedIn(token, "/ui/queues");
     await page.getByRole("link", { name: "reports" }).waitFor();
     await admin.tokens.revoke(id);
     await page.getByRole("heading", { name: "Sign in", exact: true }).waitFor();
-    await context.close();
   });
 
   test("another site's page cannot act for someone who is signed in", async () => {
@@ -188,6 +178,5 @@ export function accessTests(world: () => World): void {
     expect((await answer).status()).toBe(403);
     const admin = createClient({ url, token });
     expect((await admin.queues()).find(({ queue }) => queue === "reports")?.paused).toBe(false);
-    await context.close();
   });
 }

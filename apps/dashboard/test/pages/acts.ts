@@ -7,7 +7,7 @@ export function actTests(world: () => World): void {
   const opened = (path: string) => visit(world().browser, `${world().open.url}${path}`);
 
   test("a job made with the form runs, and its page shows its result", async () => {
-    const { page, context, complaints } = await opened("/ui/jobs");
+    const { page, complaints } = await opened("/ui/jobs");
     await page.getByRole("button", { name: "New job" }).click();
     const form = page.getByRole("dialog", { name: "New job" });
     await form.getByLabel("Type").fill("report.build");
@@ -21,7 +21,6 @@ export function actTests(world: () => World): void {
     await page.getByRole("region", { name: "Result" }).getByText("12480").waitFor();
     await page.getByText("#1 Succeeded").waitFor();
     expect(complaints).toEqual([]);
-    await context.close();
   });
 
   test("a dead job's page says why, and retries it", async () => {
@@ -33,13 +32,12 @@ export function actTests(world: () => World): void {
       payload: { to: "nobody@example.org" },
     });
     await becomes(client, id, "dead");
-    const { page, context } = await opened(`/ui/jobs/${id}`);
+    const { page } = await opened(`/ui/jobs/${id}`);
     await page.getByRole("region", { name: "Last error" }).getByText("no such user 17").waitFor();
     await page.getByText("1 line of log").waitFor();
     await page.getByRole("button", { name: "Retry", exact: true }).click();
     await page.getByText("The job is queued again").waitFor();
     await eventually(async () => (await page.getByText("#1 Failed").count()) === 2);
-    await context.close();
   });
 
   test("a dead job is edited, and runs with its new payload", async () => {
@@ -47,20 +45,19 @@ export function actTests(world: () => World): void {
     const payload = { to: "nobody@example.org", lang: "de", again: true };
     const { id } = await client.submit({ type: "mail.send", queue: "mails", max_attempts: 1, payload });
     await becomes(client, id, "dead");
-    const { page, context } = await opened(`/ui/jobs/${id}`);
+    const { page } = await opened(`/ui/jobs/${id}`);
     await page.getByRole("button", { name: "Edit and retry" }).click();
     await page.getByRole("dialog").getByLabel("Payload").fill('{"to": "ada@example.org", "lang": "de", "cc": null}');
     await page.getByRole("button", { name: "Retry with this" }).click();
     await page.getByRole("region", { name: "Result" }).getByText("ada@example.org").waitFor();
     expect((await client.get(id)).payload).toEqual({ to: "ada@example.org", lang: "de", cc: null });
-    await context.close();
   });
 
   test("a question about one job is gone on the page of another, and a double click is one", async () => {
     const { client } = world().open;
     const later = { type: "mail.send", queue: "mails", delay_seconds: 3_600, payload: { to: "ada@example.org" } };
     const [first, second] = [await client.submit(later), await client.submit(later)];
-    const { page, context } = await opened(`/ui/jobs/${first.id}`);
+    const { page } = await opened(`/ui/jobs/${first.id}`);
     await page.getByRole("button", { name: "Duplicate" }).click();
     await page.getByRole("dialog").waitFor();
     await page.evaluate(`history.pushState({}, "", "/ui/jobs/${second.id}")`);
@@ -72,7 +69,6 @@ export function actTests(world: () => World): void {
       "scheduled",
       "cancelled",
     ]);
-    await context.close();
   });
 
   test("the address is the filter of the list, and chosen jobs are cancelled together", async () => {
@@ -80,7 +76,7 @@ export function actTests(world: () => World): void {
     const jobs = await client.submitMany(
       [1, 2, 3].map((n) => ({ type: "later", queue: "mails", delay_seconds: 3_600 + n })),
     );
-    const { page, context } = await opened("/ui/jobs?status=scheduled&type=later");
+    const { page } = await opened("/ui/jobs?status=scheduled&type=later");
     const rows = page.getByRole("table", { name: "Jobs" }).getByRole("checkbox", { name: /Select [0-9a-f]{8}-/ });
     await eventually(async () => (await rows.count()) === 3);
     await rows.first().click();
@@ -102,14 +98,13 @@ export function actTests(world: () => World): void {
     await page.getByText("1 job cancelled").waitFor();
     await page.getByRole("group", { name: "Status" }).getByRole("button", { name: "Cancelled" }).click();
     await page.waitForURL(/status=cancelled/);
-    await context.close();
   });
 
   test("the row that the keys are on stays the same job as others come above it", async () => {
     const { client } = world().open;
     const later = { type: "keyed", queue: "mails", delay_seconds: 3_600 };
     const older = await client.submit(later);
-    const { page, context } = await opened("/ui/jobs?status=scheduled&type=keyed");
+    const { page } = await opened("/ui/jobs?status=scheduled&type=keyed");
     const boxOf = (id: string) => page.getByRole("checkbox", { name: `Select ${id}` });
     await boxOf(older.id).waitFor();
     await page.keyboard.press("j");
@@ -118,17 +113,14 @@ export function actTests(world: () => World): void {
     await page.keyboard.press("x");
     await page.getByText("1 job selected").waitFor();
     expect([await boxOf(older.id).isChecked(), await boxOf(newer.id).isChecked()]).toEqual([true, false]);
-    await context.close();
   });
 
   test("a queue is paused from the list, limited and resumed from its page", async () => {
     const { client } = world().open;
     const paused = async () => (await client.queues()).find(({ queue }) => queue === "reports")?.paused;
-    const { page, context } = await opened("/ui/queues");
-    await page
-      .getByRole("row", { name: /reports/ })
-      .getByRole("button", { name: "Pause" })
-      .click();
+    const { page } = await opened("/ui/queues");
+    const row = page.getByRole("row", { name: /reports/ });
+    await row.getByRole("button", { name: "Pause" }).click();
     await eventually(async () => (await paused()) === true);
     await page.getByRole("link", { name: "reports" }).click();
     await page.getByRole("button", { name: "Set limits" }).click();
@@ -153,14 +145,10 @@ export function actTests(world: () => World): void {
     await client.resume("paced");
     await client.setLimits("paced", {});
     await page.goto(`${world().open.url}/ui/queues`);
-    await page
-      .getByRole("row", { name: /reports/ })
-      .getByRole("img", { name: /succeeded in the last hour/ })
-      .waitFor();
+    await row.getByRole("img", { name: /succeeded in the last hour/ }).waitFor();
     await page.getByRole("link", { name: "Audit log" }).click();
     for (const done of ["Paused a queue", "Set limits", "Resumed a queue"])
       await page.getByRole("row", { name: new RegExp(`127.0.0.1 ${done}.*reports`) }).waitFor();
-    await context.close();
   });
 
   test("a group of dead letters is replayed with a patch, after a look at its count and a sample", async () => {
@@ -174,7 +162,7 @@ export function actTests(world: () => World): void {
       })),
     );
     for (const { id } of jobs) await becomes(client, id, "dead");
-    const { page, context } = await opened("/ui/dead?type=mail.send");
+    const { page } = await opened("/ui/dead?type=mail.send");
     const group = page.getByRole("row", { name: /no such user/ });
     await group.getByRole("button", { name: "Replay this group" }).click();
     const dialog = page.getByRole("dialog", { name: "Replay" });
@@ -191,12 +179,11 @@ export function actTests(world: () => World): void {
     await page.getByText(/^500 a second · patched/).waitFor();
     // It died after the count.
     expect((await client.get(since?.id ?? "")).status).toBe("dead");
-    await context.close();
   });
 
   test("a schedule is made with its next runs in sight, and paused", async () => {
     const { client } = world().open;
-    const { page, context } = await opened("/ui/schedules");
+    const { page } = await opened("/ui/schedules");
     await page.getByRole("button", { name: "New schedule" }).click();
     const form = page.getByRole("dialog", { name: "New schedule" });
     await form.getByLabel("Name").fill("nightly");
@@ -219,11 +206,10 @@ export function actTests(world: () => World): void {
     await eventually(async () => (await client.schedules.get("nightly")).paused);
     // A double click is one.
     expect((await client.page({ queue: "default", type: "report.build" })).items).toHaveLength(1);
-    await context.close();
   });
 
   test("the overview says what comes in and goes out, and the workers page who does it", async () => {
-    const { page, context, complaints } = await opened("/");
+    const { page, complaints } = await opened("/");
     await page.getByRole("img", { name: "Jobs a second: in, out and failed attempts" }).locator("canvas").waitFor();
     await page.getByText("Jobs by status").waitFor();
     await page.keyboard.press("g");
@@ -235,6 +221,5 @@ export function actTests(world: () => World): void {
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "Dead letters", exact: true }).waitFor();
     expect(complaints).toEqual([]);
-    await context.close();
   });
 }

@@ -37,7 +37,7 @@ export function axeTests(world: () => World): void {
       { ref: "load", step: "dies" },
       { ref: "sum", step: "stays", after: ["load"], on_parent_failure: "wait" },
     ]);
-    const { page, context } = await axePage(world());
+    const { page } = await axePage(world());
     for (const path of [...paths, page_of_job, `/ui/flows/${flow.id}`]) {
       await page.goto(`${url}${path}`);
       await page.locator("main h1").waitFor();
@@ -51,14 +51,13 @@ export function axeTests(world: () => World): void {
     await page.goto(world().guarded.url);
     await page.getByLabel("API token").waitFor();
     await expectNoFaults(page, "sign-in");
-    await context.close();
   });
 }
 
 export function axeWidthTests(world: () => World): void {
   test("axe finds nothing wrong at any width", async () => {
     const { url } = world().open;
-    const { page, context } = await axePage(world());
+    const { page } = await axePage(world());
     for (const width of [390, 720, 1_280, 1_920])
       for (const path of ["/ui/queues", "/ui/jobs", "/ui/dead", "/ui/schedules", "/ui/workers", "/ui/activity"]) {
         await page.setViewportSize({ width, height: 900 });
@@ -67,7 +66,6 @@ export function axeWidthTests(world: () => World): void {
         await eventually(async () => (await page.locator(".loading").count()) === 0);
         await expectNoFaults(page, `${path} at ${width}`);
       }
-    await context.close();
   });
 }
 

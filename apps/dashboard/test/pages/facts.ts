@@ -19,7 +19,7 @@ export function factTests(world: () => World): void {
     await eventually(async () => expect((await client.deadLetters.replays.get(replay)).state).toBe("done"));
     const later = await client.submit({ type: "mail.later", queue: "mails", delay_seconds: 3_600 });
     await client.cancel(later.id);
-    const { page, context } = await opened("/ui/dead");
+    const { page } = await opened("/ui/dead");
     await page.getByText("“Error: no such user ‹n› in ‹text›”").first().waitFor();
     await page.goto(`${world().open.url}/ui/activity`);
     const started = page.getByRole("row", { name: /Started a replay/ }).first();
@@ -29,7 +29,6 @@ export function factTests(world: () => World): void {
       .getByRole("link", { name: "mail.later" })
       .click();
     await page.getByRole("heading", { name: "mail.later" }).waitFor();
-    await context.close();
   });
 
   test("a worker shows its version, start, memory, pace, and what it runs now", async () => {
@@ -38,7 +37,7 @@ export function factTests(world: () => World): void {
     await becomes(client, before.id, "succeeded");
     const slow = await client.submit({ type: "wait", queue: "reports", payload: { seconds: 60 } });
     await becomes(client, slow.id, "running");
-    const { page, context } = await opened("/ui/workers", 1_920);
+    const { page } = await opened("/ui/workers", 1_920);
     const row = page.getByRole("row", { name: /running/ });
     const cell = (name: string) => row.locator(`[data-name="${name}"]`);
     await eventually(async () => {
@@ -52,12 +51,11 @@ export function factTests(world: () => World): void {
     await row.getByRole("link", { name: "wait" }).click();
     await page.getByRole("heading", { name: "wait" }).waitFor();
     await client.cancel(slow.id);
-    await context.close();
   });
 
   test("every page uses the width of the screen", async () => {
     for (const width of [1_440, 1_920]) {
-      const { page, context } = await opened("/", width);
+      const { page } = await opened("/", width);
       for (const path of [
         "",
         "ui/queues",
@@ -75,7 +73,6 @@ export function factTests(world: () => World): void {
         );
         expect(right, `${path} at ${width}`).toBeGreaterThan(width - 50);
       }
-      await context.close();
     }
   });
 
@@ -83,7 +80,7 @@ export function factTests(world: () => World): void {
     const { client } = world().open;
     const note = "where this job comes from and what it is for";
     const { id } = await client.submit({ type: "noted", queue: "mails", delay_seconds: 3_600, payload: { note } });
-    const { page, context } = await opened("/ui/jobs?type=noted");
+    const { page } = await opened("/ui/jobs?type=noted");
     const cell = page.getByRole("table", { name: "Jobs" }).getByText(note);
     await cell.waitFor();
     const is_whole = await cell.evaluate((each) => {
@@ -99,14 +96,13 @@ export function factTests(world: () => World): void {
     await cell.waitFor();
     expect(await height()).toBe(28);
     await client.cancel(id);
-    await context.close();
   });
 
   test("a list says how many jobs are in each status, of its queue or of all", async () => {
     const { client } = world().open;
     const jobs = await client.submitMany([1, 2].map((at) => ({ type: "counted", queue: "counted", payload: { at } })));
     await client.cancel(jobs[0]?.id ?? "");
-    const { page, context } = await opened("/ui/jobs?queue=counted");
+    const { page } = await opened("/ui/jobs?queue=counted");
     const choice = page.getByRole("group", { name: "Status" });
     await choice.getByRole("button", { name: "Queued 1", exact: true }).waitFor();
     await choice.getByRole("button", { name: "Cancelled 1", exact: true }).click();
@@ -115,7 +111,6 @@ export function factTests(world: () => World): void {
     await page.goto(`${world().open.url}/ui/jobs?queue=counted&type=counted`);
     await choice.getByRole("button", { name: "Queued", exact: true }).waitFor();
     await client.cancel(jobs[1]?.id ?? "");
-    await context.close();
   });
 
   test("dead letters are drawn in one scale, what still happens first, and purging stands out", async () => {
@@ -129,7 +124,7 @@ export function factTests(world: () => World): void {
     };
     const over = { ...group, fingerprint: "0000000000000001", error: "Over: 1", count: 100, per_hour: hours(2, 100) };
     const still = { ...group, fingerprint: "0000000000000002", error: "Still: 1", count: 5, per_hour: hours(23, 5) };
-    const { page, context } = await visit(world().browser, "about:blank");
+    const { page } = await visit(world().browser, "about:blank");
     await page.route(/\/v1\/dlq\/groups/, (route) =>
       route.fulfill({ json: { items: [over, still], next_cursor: null } }),
     );
@@ -148,11 +143,10 @@ export function factTests(world: () => World): void {
     ]);
     // The browser says that it is on Linux.
     await page.getByText("Ctrl K").waitFor();
-    await context.close();
   });
 
   test("inside an application that signs people in, no page says that authentication is off", async () => {
-    const { page, context } = await visit(world().browser, "about:blank");
+    const { page } = await visit(world().browser, "about:blank");
     let auth = "disabled";
     await page.route(/\/v1\/session/, async (route) => {
       const answer = await route.fetch();
@@ -164,6 +158,5 @@ export function factTests(world: () => World): void {
     await page.reload();
     await page.getByText("the application signs people in").waitFor();
     expect(await page.getByText("Authentication is off.").count()).toBe(0);
-    await context.close();
   });
 }

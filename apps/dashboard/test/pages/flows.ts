@@ -29,7 +29,7 @@ export function flowTests(world: () => World): void {
       { ref: "c", step: "succeeds" },
     ]);
     await becomes(client, failed.idOf("b"), "cancelled");
-    const { page, context, complaints } = await opened("/");
+    const { page, complaints } = await opened("/");
     await page.getByText("Jobs by status").waitFor();
     await page.keyboard.press("g");
     await page.keyboard.press("f");
@@ -51,7 +51,6 @@ export function flowTests(world: () => World): void {
     await page.getByRole("heading", { name: "Flow", exact: true }).waitFor();
     expect(page.url()).toContain(`/ui/flows/${failed.id}`);
     expect(complaints).toEqual([]);
-    await context.close();
   });
 
   test("more flows are shown when asked for, and without any the page says how to make one", async () => {
@@ -63,19 +62,18 @@ export function flowTests(world: () => World): void {
       ];
       flows.push((await submitFlow(world().open.client, steps)).id);
     }
-    const { page, context } = await opened("/ui/flows");
+    const { page } = await opened("/ui/flows");
     await page.getByRole("button", { name: "Show more" }).click();
     await page.getByRole("link", { name: flows[0] ?? "?" }).waitFor();
     await page.route(/\/v1\/flows/, (route) => route.fulfill({ json: { items: [], next_cursor: null } }));
     await page.goto(`${world().open.url}/ui/flows`);
     await page.getByText("No flows yet").waitFor();
     await page.getByRole("region", { name: "Curl line" }).getByText("depends_on").waitFor();
-    await context.close();
   });
 
   test("a flow is drawn with its critical path, and each job leads to its page", async () => {
     const { id, idOf } = await submitFlow(world().open.client, sales);
-    const { page, context, complaints } = await opened(`/ui/flows/${id}`);
+    const { page, complaints } = await opened(`/ui/flows/${id}`);
     const graph = page.getByRole("region", { name: "Graph", exact: true });
     await graph.getByRole("link", { name: "sum-south Dead mail.send" }).waitFor();
     expect(await graph.getByRole("link").count()).toBe(6);
@@ -98,13 +96,12 @@ export function flowTests(world: () => World): void {
     await graph.getByRole("link", { name: "load" }).click();
     await page.waitForURL(new RegExp(`/ui/jobs/${idOf("load")}`));
     expect(complaints).toEqual([]);
-    await context.close();
   });
 
   test("what failed in a flow is retried, and a flow is cancelled", async () => {
     const { client } = world().open;
     const { id, idOf } = await submitFlow(client, sales);
-    const { page, context } = await opened(`/ui/flows/${id}`);
+    const { page } = await opened(`/ui/flows/${id}`);
     const row = (name: string) =>
       page.getByRole("table", { name: "Jobs of the flow" }).getByRole("row", { name: new RegExp(`^${name}`) });
     await page.getByRole("button", { name: "Retry what failed" }).click();
@@ -119,12 +116,11 @@ export function flowTests(world: () => World): void {
     await row("join").getByText("Cancelled").waitFor();
     expect((await client.flows.get(id)).counts).toMatchObject({ succeeded: 2, dead: 1, cancelled: 3 });
     expect(await page.getByRole("button", { name: "Cancel flow" }).count()).toBe(0);
-    await context.close();
   });
 
   test("an act on a flow shows at once, and is taken back with the reason when it is refused", async () => {
     const { id } = await submitFlow(world().open.client, sales);
-    const { page, context } = await opened(`/ui/flows/${id}`);
+    const { page } = await opened(`/ui/flows/${id}`);
     let refuse = () => {};
     const asked = new Promise<void>((resolve) => (refuse = resolve));
     await page.route(/\/cancel$/, async (route) => {
@@ -142,7 +138,6 @@ export function flowTests(world: () => World): void {
     refuse();
     await page.getByText("Could not cancel the flow: Not on a Sunday").waitFor();
     await row.getByText("Queued").waitFor();
-    await context.close();
   });
 
   test("a flow that was held goes on when what failed is mended, and its page follows it to the end", async () => {
@@ -153,7 +148,7 @@ export function flowTests(world: () => World): void {
     const report = { ref: "report", type: "report.build", queue: "reports" };
     flow.add({ ...report, depends_on: [mail], on_parent_failure: "wait" });
     const { id, jobs } = await flow.submit();
-    const { page, context } = await opened(`/ui/flows/${id}`);
+    const { page } = await opened(`/ui/flows/${id}`);
     const graph = page.getByRole("region", { name: "Graph", exact: true });
     const wrong = page.getByRole("region", { name: "What is wrong" });
     await wrong.getByText("the remaining jobs depend on failed jobs").waitFor();
@@ -163,7 +158,6 @@ export function flowTests(world: () => World): void {
     for (const name of ["mail Succeeded", "report Succeeded"]) await graph.getByRole("link", { name }).waitFor();
     await page.getByRole("region", { name: "How far it is" }).getByText("2 / 2").waitFor();
     await wrong.waitFor({ state: "detached" });
-    await context.close();
   });
 
   test("of a flow of a thousand jobs the rows in sight exist, and none is drawn", async () => {
@@ -175,7 +169,7 @@ export function flowTests(world: () => World): void {
         ...(at > 0 && { after: [`part-${Math.floor((at - 1) / 3)}`] }),
       })),
     );
-    const { page, context } = await opened(`/ui/flows/${id}`);
+    const { page } = await opened(`/ui/flows/${id}`);
     const table = page.getByRole("table", { name: "Jobs of the flow" });
     await table.getByRole("row", { name: /^part-0/ }).waitFor();
     await page.getByText("Of more than 200 jobs there is no graph").waitFor();
@@ -183,7 +177,6 @@ export function flowTests(world: () => World): void {
     expect(await page.locator(".flow-node").count()).toBe(0);
     await page.evaluate("scrollTo(0, document.documentElement.scrollHeight)");
     await table.getByRole("row", { name: /^part-999/ }).waitFor();
-    await context.close();
   });
 
   test("a flow with too many lines to be drawn leaves the page as quick as ever, and says so", async () => {
@@ -192,7 +185,7 @@ export function flowTests(world: () => World): void {
       ...first.map((ref) => ({ ref, step: "stays" as const })),
       ...first.map((ref) => ({ ref: `to-${ref}`, step: "stays" as const, after: first })),
     ]);
-    const { page, context } = await visit(world().browser, "about:blank");
+    const { page } = await visit(world().browser, "about:blank");
     await page.clock.install();
     await page.goto(`${world().open.url}/ui/flows/${id}`);
     // It is being laid out meanwhile, beside the page.
@@ -200,19 +193,17 @@ export function flowTests(world: () => World): void {
     await page.getByLabel("Jobs", { exact: true }).getByText("Loading").waitFor();
     await page.clock.fastForward(8_000);
     await page.getByText("Too many edges to draw").waitFor();
-    await context.close();
   });
 
   test("on a narrow screen a flow is a table", async () => {
     const { id } = await submitFlow(world().open.client, sales);
-    const { page, context } = await visit(world().browser, `${world().open.url}/ui/flows/${id}`, {
+    const { page } = await visit(world().browser, `${world().open.url}/ui/flows/${id}`, {
       viewport: { width: 390, height: 844 },
     });
     await page.getByRole("table", { name: "Jobs of the flow" }).getByRole("link", { name: "join" }).waitFor();
     expect(await page.locator(".flow-node").count()).toBe(0);
     await page.setViewportSize({ width: 1_440, height: 900 });
     await eventually(async () => expect(await page.locator(".flow-node").count()).toBe(6));
-    await context.close();
   });
 
   test("a job's page says to which flow it belongs, and what it waits for", async () => {
@@ -227,12 +218,11 @@ export function flowTests(world: () => World): void {
         on_parent_failure: "wait",
       },
     ]);
-    const { page, context } = await opened(`/ui/jobs/${idOf("join")}`);
+    const { page } = await opened(`/ui/jobs/${idOf("join")}`);
     await page.getByText("It waits for 2 of 4 jobs.").waitFor();
     for (const parent of [/^sum-north\s*Succeeded/, /^sum-east\s*Queued/, /^sum-south\s*Dead/, /^prices.load\s*Queued/])
       await page.getByRole("listitem").filter({ hasText: parent }).waitFor();
     await page.getByRole("link", { name: "See the flow" }).click();
     await page.waitForURL(new RegExp(`/ui/flows/${id}`));
-    await context.close();
   });
 }

@@ -34,7 +34,7 @@ export function hostileTests(world: () => World): void {
       client,
       texts.map((_, at) => ({ ref: `${at}`, step: "stays", ...(at > 0 && { after: [`${at - 1}`] }) })),
     );
-    const { page, context, complaints } = await visit(world().browser, `${url}/ui/jobs?status=dead`);
+    const { page, complaints } = await visit(world().browser, `${url}/ui/jobs?status=dead`);
     // The API takes no such names today.
     await page.route(/\/v1\/flows\//, async (route) => {
       const answer = await route.fetch();
@@ -70,6 +70,5 @@ export function hostileTests(world: () => World): void {
     }
     expect(await page.evaluate("'struck' in globalThis")).toBe(false);
     expect(complaints).toEqual([]);
-    await context.close();
   });
 }

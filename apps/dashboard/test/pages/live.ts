@@ -9,7 +9,7 @@ const between_ms = 2_100;
 export function liveTests(world: () => World): void {
   test("what happens is on the page before it would have asked by itself: the API's events tell it", async () => {
     const { client, url } = world().open;
-    const { page, context } = await visit(world().browser, "about:blank");
+    const { page } = await visit(world().browser, "about:blank");
     await page.clock.install();
     const events = page.waitForResponse(/\/v1\/events/);
     await page.goto(`${url}/ui/jobs?type=told`);
@@ -27,12 +27,11 @@ export function liveTests(world: () => World): void {
       went_ms += step_ms;
       expect(await page.getByRole("link", { name: "told" }).count()).toBe(1);
     });
-    await context.close();
   });
 
   test("without events the page asks by itself, and listens again when it can", async () => {
     const { client, url } = world().open;
-    const { page, context, leapUntil } = await visitInTime(world().browser, "about:blank", /\/v1\/jobs/);
+    const { page, leapUntil } = await visitInTime(world().browser, "about:blank", /\/v1\/jobs/);
     await page.route(/\/v1\/events/, (route) => route.abort());
     await page.goto(`${url}/ui/jobs?type=asked`);
     await page.getByText("No job matches").waitFor();
@@ -42,11 +41,10 @@ export function liveTests(world: () => World): void {
     await page.unroute(/\/v1\/events/);
     await page.clock.fastForward(60_000);
     expect((await events).status()).toBe(200);
-    await context.close();
   });
 
   test("a page whose refresh is paused does not listen", async () => {
-    const { page, context } = await visit(world().browser, "about:blank");
+    const { page } = await visit(world().browser, "about:blank");
     const ended = page.waitForEvent("requestfailed", (request) => request.url().includes("/v1/events"));
     const events = page.waitForResponse(/\/v1\/events/);
     await page.goto(`${world().open.url}/ui/queues`);
@@ -54,6 +52,5 @@ export function liveTests(world: () => World): void {
     await page.getByRole("heading", { name: "Queues", exact: true }).waitFor();
     await page.keyboard.press("p");
     await ended;
-    await context.close();
   });
 }

@@ -11,7 +11,7 @@ export function narrowTests(world: () => World): void {
     const { id } = await client.submit({ type: "gone.narrow", queue: "mails", max_attempts: 1 });
     await becomes(client, id, "dead");
     await client.schedules.put({ name: "narrow", cron: "0 3 * * *", job: { type: "report.build", queue: "reports" } });
-    const { page, context } = await visit(world().browser, `${url}/ui/queues`, phone);
+    const { page } = await visit(world().browser, `${url}/ui/queues`, phone);
     for (const width of [390, 720]) {
       await page.setViewportSize({ width, height: 844 });
       for (const [path, shown] of [
@@ -38,11 +38,10 @@ export function narrowTests(world: () => World): void {
       }
     }
     await client.schedules.delete("narrow");
-    await context.close();
   });
 
   test("on a phone the filters of the jobs are folded", async () => {
-    const { page, context } = await visit(world().browser, `${world().open.url}/ui/jobs?queue=mails`, phone);
+    const { page } = await visit(world().browser, `${world().open.url}/ui/jobs?queue=mails`, phone);
     const type = page.getByLabel("Type", { exact: true });
     await page.getByRole("button", { name: "Filters (1)" }).waitFor();
     expect(await type.isVisible()).toBe(false);
@@ -50,7 +49,6 @@ export function narrowTests(world: () => World): void {
     await type.fill("report.build");
     await page.keyboard.press("Enter");
     await page.waitForURL(/type=report/);
-    await context.close();
   });
 
   test("a queue whose jobs no worker takes is marked and listed first, under a total", async () => {
@@ -58,14 +56,13 @@ export function narrowTests(world: () => World): void {
     await client.submit({ type: "later", queue: "zz-alone" });
     const { id } = await client.submit({ type: "report.build", queue: "reports" });
     await becomes(client, id, "succeeded");
-    const { page, context } = await visit(world().browser, `${url}/ui/queues`);
+    const { page } = await visit(world().browser, `${url}/ui/queues`);
     const row = page.getByRole("row", { name: /^zz-alone/ });
     await row.getByText("No worker").waitFor();
     const names = await page.getByRole("table", { name: "Queues" }).getByRole("link").allTextContents();
     expect(names.indexOf("zz-alone")).toBeLessThan(names.indexOf("reports"));
     await page.getByRole("row", { name: /^\d+ queues/ }).waitFor();
     await page.getByRole("columnheader", { name: "In /min" }).waitFor();
-    await context.close();
   });
 
   test("jobs that wait for a flow are not shown as an empty table of groups", async () => {
@@ -74,15 +71,14 @@ export function narrowTests(world: () => World): void {
     flow.add({ ref: "a", type: "step", queue: "waits-for-flow" });
     flow.add({ ref: "b", type: "step", queue: "waits-for-flow", depends_on: ["a"] });
     await flow.submit();
-    const { page, context } = await visit(world().browser, `${url}/ui/queues/waits-for-flow`);
+    const { page } = await visit(world().browser, `${url}/ui/queues/waits-for-flow`);
     await page.getByText("waits for other jobs of a flow").waitFor();
     expect(await page.getByText("Groups that are held").count()).toBe(0);
-    await context.close();
   });
 
   test("a problem of several queues leads to their list, and says for how long", async () => {
     const { url } = world().open;
-    const { page, context } = await visit(world().browser, "about:blank");
+    const { page } = await visit(world().browser, "about:blank");
     const overview = await world().open.client.stats.overview();
     const since = new Date(Date.now() - 2 * 3_600_000 - 60_000).toISOString();
     const detail = "Ready jobs wait in 4 queues that no worker serves: a, b, c, d";
@@ -92,6 +88,5 @@ export function narrowTests(world: () => World): void {
     await page.getByText("for 2 h").waitFor();
     await page.getByRole("link", { name: "See the 4 queues" }).click();
     await page.waitForURL(/\/ui\/queues$/);
-    await context.close();
   });
 }

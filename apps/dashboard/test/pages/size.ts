@@ -9,7 +9,7 @@ export function sizeTests(world: () => World): void {
     const payload = { items: Array.from({ length: 2_300 }, (_, at) => ({ at, text: "x".repeat(80) })) };
     const { id } = await client.submit({ type: "large", queue: "elsewhere", payload });
     const text = JSON.stringify(payload, null, 2);
-    const { page, context } = await visit(world().browser, `${url}/ui/jobs/${id}`);
+    const { page } = await visit(world().browser, `${url}/ui/jobs/${id}`);
     const shown = page.getByRole("region", { name: "Payload" });
     await shown.waitFor();
     expect((await shown.textContent())?.length).toBeLessThan(15_000);
@@ -24,7 +24,6 @@ export function sizeTests(world: () => World): void {
     expect(new Set(pieces as string[])).toEqual(new Set(["auto"]));
     await page.getByRole("button", { name: "Show less" }).click();
     await eventually(async () => expect((await shown.textContent())?.length).toBeLessThan(15_000));
-    await context.close();
   });
 
   test("of a thousand rows those in sight exist, and a choice draws its own row alone", async () => {
@@ -32,7 +31,7 @@ export function sizeTests(world: () => World): void {
     await client.submitMany(
       Array.from({ length: 1_000 }, (_, at) => ({ type: "row", queue: "elsewhere", payload: { at } })),
     );
-    const { page, context } = await visit(world().browser, `${url}/ui/jobs?type=row`);
+    const { page } = await visit(world().browser, `${url}/ui/jobs?type=row`);
     const table = page.getByRole("table", { name: "Jobs" });
     for (let more = 200; more <= 1_000; more += 100) {
       await page.getByRole("button", { name: "Show more" }).click();
@@ -57,6 +56,5 @@ export function sizeTests(world: () => World): void {
       .click();
     await page.getByText("1 job selected").waitFor();
     expect(await page.evaluate("globalThis.drawn.size")).toBeLessThanOrEqual(2);
-    await context.close();
   });
 }

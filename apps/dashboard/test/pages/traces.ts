@@ -12,13 +12,12 @@ export function traceTests(world: () => World): void {
     const traced = await createClient({ url, headers }).submit({ type: "traced", queue: "nobody" });
     const untraced = await createClient({ url }).submit({ type: "untraced", queue: "nobody" });
 
-    const { page, context, complaints } = await visit(world().browser, `${url}/ui/jobs/${traced.id}`);
+    const { page, complaints } = await visit(world().browser, `${url}/ui/jobs/${traced.id}`);
     const link = page.getByRole("link", { name: trace_id });
     expect(await link.getAttribute("href")).toBe(`https://traces.example/${trace_id}`);
     expect(await link.getAttribute("rel")).toBe("noopener noreferrer");
     await page.goto(`${url}/ui/jobs/${untraced.id}`);
     await page.getByText("no trace").waitFor();
     expect(complaints).toEqual([]);
-    await context.close();
   });
 }

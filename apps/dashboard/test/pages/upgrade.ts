@@ -56,7 +56,7 @@ export function upgradeTests(world: () => World): void {
   test("after an upgrade an open page keeps what it shows, finds pages and offers the new version", async () => {
     const { before, after } = twoBuilds();
     let now = before;
-    const { page, context } = await visit(world().browser, "about:blank");
+    const { page } = await visit(world().browser, "about:blank");
     await serve(page, () => now);
     await page.goto(`${world().open.url}/ui/queues`);
     const shown = page.getByRole("heading", { name: "Queues", exact: true });
@@ -80,13 +80,12 @@ export function upgradeTests(world: () => World): void {
     await shown.waitFor();
     await page.keyboard.press("?");
     await page.getByRole("dialog", { name: "Keys" }).waitFor();
-    await context.close();
   });
 
   test("a button whose dialog is gone after an upgrade can be pressed again", async () => {
     const { before, after } = twoBuilds();
     let now = before;
-    const { page, context } = await visit(world().browser, "about:blank");
+    const { page } = await visit(world().browser, "about:blank");
     await serve(page, () => now);
     await page.goto(`${world().open.url}/ui/jobs`);
     const button = page.getByRole("button", { name: "New job" });
@@ -97,13 +96,12 @@ export function upgradeTests(world: () => World): void {
     now = before;
     await button.click();
     await page.getByRole("dialog", { name: "New job" }).waitFor();
-    await context.close();
   });
 
   test("a page of the new version before an API of the old one says so, and how to go on", async () => {
     const { before, after } = twoBuilds();
     let now = before;
-    const { page, context } = await visit(world().browser, "about:blank");
+    const { page } = await visit(world().browser, "about:blank");
     await serve(page, (path) => (path.startsWith("/assets/") ? now : after));
     await page.goto(`${world().open.url}/ui/queues`);
     await page.getByText(early).waitFor();
@@ -111,12 +109,11 @@ export function upgradeTests(world: () => World): void {
     await page.getByRole("link", { name: "Reload" }).click();
     await page.getByRole("heading", { name: "Queues", exact: true }).waitFor();
     expect(await page.getByText(early).count()).toBe(0);
-    await context.close();
   });
 
   test("a page of another version than the API's loads anew by itself, once", async () => {
     const { after } = twoBuilds();
-    const { page, context } = await visit(world().browser, "about:blank");
+    const { page } = await visit(world().browser, "about:blank");
     let [pages, others] = [0, 1];
     await page.route(/\/ui\/queues$/, (route) => {
       pages += 1;
@@ -131,12 +128,11 @@ export function upgradeTests(world: () => World): void {
     await page.reload();
     await page.getByText(early).waitFor();
     expect(pages).toBe(3);
-    await context.close();
   });
 
   test("the palette takes the first keys and a paste, however slow the network is", async () => {
     const { before } = twoBuilds();
-    const { page, context } = await visit(world().browser, "about:blank");
+    const { page } = await visit(world().browser, "about:blank");
     let slow = Promise.resolve();
     await page.route(/\/assets\//, async (route) => {
       await slow;
@@ -156,14 +152,13 @@ export function upgradeTests(world: () => World): void {
     expect(typed).toBe("schedules");
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "Schedules", exact: true }).waitFor();
-    await context.close();
   });
 }
 
 export function reloadTests(world: () => World): void {
   test("of 50 reloads during an upgrade none leaves the page blank", async () => {
     const { before, after } = twoBuilds();
-    const { page, context } = await visit(world().browser, "about:blank");
+    const { page } = await visit(world().browser, "about:blank");
     let [first, rest] = [before, before];
     await serve(page, (path) => (path.startsWith("/assets/") ? rest : first));
     const seen = new Set<string>();
@@ -177,6 +172,5 @@ export function reloadTests(world: () => World): void {
       seen.add(early.test((await text()) ?? "") ? "text" : "page");
     }
     expect(seen).toEqual(new Set(["text", "page"]));
-    await context.close();
   });
 }

@@ -1,15 +1,6 @@
-import { createLogger, createQueue, memorySignal } from "@atlasqueue/core";
+import { createLogger, createQueue } from "@atlasqueue/core";
 import { findJob } from "@atlasqueue/core/internal/http";
-import {
-  eventually,
-  forFile,
-  httpReceiver,
-  recordEvents,
-  submission,
-  testDatabase,
-  type HttpReceiver,
-  submit,
-} from "@atlasqueue/harness";
+import { eventually, forFile, httpReceiver, submission, submit, testCore } from "@atlasqueue/harness";
 import { startWorker, type Worker } from "@atlasqueue/worker";
 import { afterEach, expect, onTestFinished, test } from "vitest";
 import type { SubmitJobInput } from "@atlasqueue/contract";
@@ -18,16 +9,10 @@ import { isPublicAddress } from "./public-address.ts";
 import { retryAfterMs } from "./deliver.ts";
 import { webhookHandler } from "./webhook-deliver.ts";
 
-const own = forFile(testDatabase);
+const own = forFile(testCore);
 let worker: Worker | undefined;
-let receiver: HttpReceiver | undefined;
-const signal = memorySignal();
-const deps = () => ({
-  database: own.database,
-  observe: recordEvents().observe,
-  signal,
-  logger: createLogger("silent", "t"),
-});
+let receiver: Awaited<ReturnType<typeof httpReceiver>> | undefined;
+const deps = () => ({ ...own, logger: createLogger("silent", "t") });
 
 afterEach(async () => {
   await worker?.stop({ deadlineMs: 0 });
@@ -103,19 +88,6 @@ test("a webhook at the end of a flow says how many of its jobs ended how", async
       .map((body) => JSON.stringify(body))
       .toSorted(),
   );
-});
-
-test("a receiver's Retry-After decides when the webhook is retried", async () => {
-  receiver = await httpReceiver(() => ({ status: 429, headers: { "retry-after": "3600" } }));
-  worker = startWorker(deps(), { handlers: [webhookHandler({ allow_private: true, secrets: new Map() })] });
-  const request = { type: "webhook.deliver", payload: { url: receiver.url } };
-  const [outcome] = await submit(deps(), [submission(request)], { idempotency_ttl_seconds: 60 });
-  const job = await eventually(async () => {
-    const found = await findJob(deps(), "default", outcome && "job" in outcome ? outcome.job.id : "");
-    return found?.status === "failed" && found;
-  });
-  expect(job.last_error).toBe("RetryAfterError: the receiver answered 429");
-  expect(job.run_at.getTime() - job.updated_at.getTime()).toBe(3_600_000);
 });
 
 test("a redirect is not followed, and counts as a failure", async () => {

@@ -1,21 +1,15 @@
-import { createLogger, memorySignal } from "@atlasqueue/core";
+import { createLogger } from "@atlasqueue/core";
 import { pauseAll } from "@atlasqueue/core/internal";
 import { explainJob, findJob, resumeQueue } from "@atlasqueue/core/internal/http";
-import { eventually, forFile, httpReceiver, recordEvents, submission, testDatabase, submit } from "@atlasqueue/harness";
+import { eventually, forFile, httpReceiver, submission, submit, testCore } from "@atlasqueue/harness";
 import { startWorker } from "@atlasqueue/worker";
 import { expect, onTestFinished, test } from "vitest";
 import { readWorkerConfig } from "../config.ts";
 import { noopHandler } from "./demo.ts";
 import { pushHandler } from "./push.ts";
 
-const own = forFile(testDatabase);
-const signal = memorySignal();
-const deps = () => ({
-  database: own.database,
-  observe: recordEvents().observe,
-  signal,
-  logger: createLogger("silent", "t"),
-});
+const own = forFile(testCore);
+const deps = () => ({ ...own, logger: createLogger("silent", "t") });
 
 /** A worker that pushes to a receiver with these responses, the last one again and again. */
 async function pushing(...answers: { status: number; headers?: Record<string, string> }[]) {
@@ -63,6 +57,7 @@ test("jobs without a handler of their own are posted, and the status decides", a
 test("Retry-After decides when a push is repeated, and 410 ends it", async () => {
   await pushing({ status: 503, headers: { "retry-after": "600" } }, { status: 410 });
   const waits = await ended(await add({ type: "any.type" }), "failed");
+  expect(waits.last_error).toBe("RetryAfterError: the receiver answered 503");
   expect(waits.run_at.getTime() - waits.updated_at.getTime()).toBe(600_000);
   expect(await ended(await add({ type: "any.type" }), "dead")).toMatchObject({ dead_reason: "not_retryable" });
 });

@@ -56,12 +56,6 @@ test("a rest is no longer than the request allows, whatever the number of tries"
   expect(nextTryInMs(error, { ...call, rest_ms_max: 1_000 }, 1)).toBe(1_000);
 });
 
-test("tries are counted", () => {
-  const error = new UnavailableError("x", { status: 503 });
-  const call = { repeat: "always" as const, retries: 2, left_ms: 60_000 };
-  expect([1, 2, 3].map((tries) => nextTryInMs(error, { ...call, tries }, 0))).toEqual([0, 0, undefined]);
-});
-
 test.each([
   ["7", 7_000],
   ["0", 0],

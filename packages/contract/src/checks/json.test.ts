@@ -34,10 +34,6 @@ test("nesting is allowed to the limit, and refused past it without a stack overf
   expect(fault?.pointer.length).toBeLessThanOrEqual(200);
 });
 
-test("of thousands of faults the first few are reported", () => {
-  expect(findFaults(Array.from({ length: 5_000 }, () => "\0"))).toHaveLength(20);
-});
-
 test("equal documents have equal canonical text, whatever the order of their keys", () => {
   const [one, other] = ['{"b":[1,{"d":1,"c":2.0}],"a":"x"}', '{"a":"x","b":[1.0,{"c":2,"d":1}]}'].map((text) =>
     canonicalJson(JSON.parse(text)),

@@ -8,10 +8,6 @@ const faultsOf = (input: unknown) => {
   return checked.kind === "valid" ? [] : checked.faults.map(({ pointer, message }) => `${pointer} ${message}`);
 };
 
-test("what is valid comes out with its defaults", () => {
-  expect(validate(submitJob, { type: "a" })).toMatchObject({ kind: "valid", value: { type: "a", queue: "default" } });
-});
-
 test.each<[unknown, string[]]>([
   [null, [" must be a JSON object; got null"]],
   [[], [" must be a JSON object; got []"]],

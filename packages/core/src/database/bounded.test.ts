@@ -1,28 +1,18 @@
 import { postgresUrl } from "@atlasqueue/harness";
-import { afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
+import { failureOf } from "../../test/failure-of.ts";
+import { openDatabase } from "../../test/opened.ts";
 import { bounded } from "./bounded.ts";
-import { connectDatabase, type Database } from "./connect.ts";
+import type { Database } from "./connect.ts";
 import { outcomeUnknown } from "./errors.ts";
 
-const databases: Database[] = [];
-afterEach(() => Promise.all(databases.splice(0).map((database) => database.close())));
-
-const open = (timeout_ms: number, connections_max = 1): Database => {
-  const database = connectDatabase({ url: postgresUrl(), connectionsMax: connections_max, timeoutMs: timeout_ms });
-  databases.push(database);
-  return database;
-};
+const open = (timeout_ms: number): Database =>
+  openDatabase({ url: postgresUrl(), connectionsMax: 1, timeoutMs: timeout_ms });
 
 /** What a handler that hogs the processor does. */
 function burn(ms: number): void {
   for (const end = performance.now() + ms; performance.now() < end;);
 }
-
-const failureOf = (work: Promise<unknown>): Promise<unknown> =>
-  work.then(
-    () => expect.unreachable("it did not fail"),
-    (error: unknown) => error,
-  );
 
 test("an answer that came while the process was busy counts, even past its deadline", async () => {
   const database = open(500);
@@ -60,8 +50,7 @@ test("a late statement may have been applied; one that never left certainly was 
 test("a statement the server refused was not applied, nor one that found no server", async () => {
   const database = open(5_000);
   expect(outcomeUnknown(await failureOf(bounded(database, database.sql`SELECT 1 / 0`)))).toBe(false);
-  const away = connectDatabase({ url: "postgres://x@127.0.0.1:1/x", connectionsMax: 1, timeoutMs: 5_000 });
-  databases.push(away);
+  const away = openDatabase({ url: "postgres://x@127.0.0.1:1/x", connectionsMax: 1, timeoutMs: 5_000 });
   expect(outcomeUnknown(await failureOf(bounded(away, away.sql`SELECT 1`)))).toBe(false);
 });
 

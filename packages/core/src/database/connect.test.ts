@@ -1,6 +1,7 @@
 import { createServer, type Server, type Socket } from "node:net";
 import { eventually, ownServers, forFile } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
+import { openDatabase } from "../../test/opened.ts";
 import { bounded } from "./bounded.ts";
 import { connectDatabase, type Database } from "./connect.ts";
 import { DatabaseTimeoutError, isUnavailable, outcomeUnknown } from "./errors.ts";
@@ -9,6 +10,8 @@ import { inTransaction } from "./transaction.ts";
 
 const servers = forFile(ownServers);
 
+const open = (connections_max = 1, timeout_ms = 10_000): Database =>
+  openDatabase({ url: servers.postgres.url, connectionsMax: connections_max, timeoutMs: timeout_ms });
 const one = (database: Database) => bounded(database, database.sql<{ one: number }[]>`SELECT 1 AS one`);
 
 /** Accepts connections and never answers, like a server behind a cut cable. */
@@ -34,8 +37,7 @@ async function silentServer(): Promise<{ url: string; connections: () => number;
 }
 
 test("a late query is cancelled on the server, and its connection is reused", async () => {
-  const database = connectDatabase({ url: servers.postgres.url, connectionsMax: 1, timeoutMs: 300 });
-  const watcher = connectDatabase({ url: servers.postgres.url, connectionsMax: 1, timeoutMs: 10_000 });
+  const [database, watcher] = [open(1, 300), open()];
   await expect(bounded(database, database.sql`SELECT pg_sleep(600)`)).rejects.toBeInstanceOf(DatabaseTimeoutError);
   await eventually(async () => {
     const [row] = await watcher.sql<{ sleeping: number }[]>`
@@ -43,18 +45,16 @@ test("a late query is cancelled on the server, and its connection is reused", as
     expect(row?.sleeping).toBe(0);
     expect(await one(database)).toEqual([{ one: 1 }]);
   });
-  await Promise.all([database.close(), watcher.close()]);
 });
 
 test("connections that nobody uses are closed, and opened again when they are needed", async () => {
   const settings = { url: servers.postgres.url, connectionsMax: 4, timeoutMs: 10_000, idleSeconds: 0.2 };
-  const database = connectDatabase(settings);
+  const database = openDatabase(settings);
   const atOnce = () =>
     Promise.all(Array.from({ length: 4 }, () => bounded(database, database.sql`SELECT pg_sleep(0.1)`)));
   await atOnce();
   await eventually(() => expect(database.connections().open).toBe(0));
   await atOnce();
-  await database.close();
 });
 
 test("a server that never answers costs the deadline, not a pool connection forever", async () => {
@@ -71,18 +71,17 @@ test("a server that never answers costs the deadline, not a pool connection fore
 });
 
 test("queries fail while the server restarts and work again soon after, over the same pool", async () => {
-  const database = connectDatabase({ url: servers.postgres.url, connectionsMax: 5, timeoutMs: 2_000 });
+  const database = open(5, 2_000);
   await Promise.all(Array.from({ length: 5 }, () => one(database)));
   await servers.postgres.kill("SIGKILL");
   // Its backends may answer until they notice.
   await eventually(() => expect(one(database)).rejects.toSatisfy(isUnavailable));
   await servers.postgres.restart();
   await eventually(() => one(database), { timeout_ms: 5_000 });
-  await database.close();
 });
 
 test("the pool says how many connections are open, how many are busy, and how many statements wait for one", async () => {
-  const database = connectDatabase({ url: servers.postgres.url, connectionsMax: 2, timeoutMs: 10_000 });
+  const database = open(2);
   expect(database.connections()).toEqual({ open: 0, busy: 0, max: 2, waiting: 0 });
   await Promise.all([one(database), one(database)]);
   expect(database.connections()).toEqual({ open: 2, busy: 0, max: 2, waiting: 0 });
@@ -99,7 +98,6 @@ test("the pool says how many connections are open, how many are busy, and how ma
   free.resolve();
   await Promise.all([first, ...rest]);
   await eventually(() => expect(database.connections()).toEqual({ open: 2, busy: 0, max: 2, waiting: 0 }));
-  await database.close();
 });
 
 test("it reports a broken connection, but not when we end one or none could be opened", async () => {
@@ -121,13 +119,8 @@ test("it reports a broken connection, but not when we end one or none could be o
 
 test("a prepared statement that a pooler lost is sent again, and none is prepared any more", async () => {
   let told = 0;
-  const settings = {
-    url: servers.postgres.url,
-    connectionsMax: 1,
-    timeoutMs: 10_000,
-    observe: () => void (told += 1),
-  };
-  const database = connectDatabase(settings);
+  const observe = () => void (told += 1);
+  const database = openDatabase({ url: servers.postgres.url, connectionsMax: 1, timeoutMs: 10_000, observe });
   const execute = executeOn(database);
   const statement = { text: "SELECT $1::int AS one", params: [1] };
   // What the driver holds for prepared is not, as on another of the pooler's connections.
@@ -139,28 +132,22 @@ test("a prepared statement that a pooler lost is sent again, and none is prepare
   expect([await execute(statement), told]).toEqual([[{ one: 1 }], 1]);
   await lose();
   expect([await execute(statement), await prepared(), told]).toEqual([[{ one: 1 }], 0, 1]);
-  await database.close();
 });
 
 test("a transaction whose prepared statement a pooler lost fails as if the server were away, and the next one works", async () => {
-  const database = connectDatabase({ url: servers.postgres.url, connectionsMax: 1, timeoutMs: 10_000 });
+  const database = open();
   const transact = () => inTransaction(database, (execute) => execute({ text: "SELECT $1::int AS one", params: [1] }));
   await transact();
   await bounded(database, database.sql.unsafe("DEALLOCATE ALL"));
   const failed = await transact().catch((error: unknown) => error);
   expect([isUnavailable(failed), outcomeUnknown(failed)]).toEqual([true, false]);
   expect(await transact()).toEqual([{ one: 1 }]);
-  await database.close();
 });
 
 test("times are read as they are, whatever style the database writes them in by default", async () => {
-  const { url } = servers.postgres;
-  const told = connectDatabase({ url, connectionsMax: 1, timeoutMs: 10_000 });
-  await told.sql`ALTER ROLE CURRENT_USER SET datestyle = 'SQL, DMY'`;
-  await told.close();
-  const database = connectDatabase({ url, connectionsMax: 1, timeoutMs: 10_000 });
+  await open().sql`ALTER ROLE CURRENT_USER SET datestyle = 'SQL, DMY'`;
+  const database = open();
   const [row] = await database.sql`SELECT timestamptz '2026-12-05 10:00:00.123Z' AS at`;
   expect(row).toEqual({ at: new Date("2026-12-05T10:00:00.123Z") });
   await database.sql`ALTER ROLE CURRENT_USER RESET datestyle`;
-  await database.close();
 });

@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
-import { eventually, postgresUrl, spawnProcess, tcpProxy } from "@atlasqueue/harness";
-import { expect, onTestFinished, test } from "vitest";
-import { connectDatabase } from "./connect.ts";
+import { eventually, postgresUrl, spawnProcess } from "@atlasqueue/harness";
+import { expect, test } from "vitest";
+import { openDatabase, openProxy } from "../../test/opened.ts";
 import { isUnavailable } from "./errors.ts";
 import { migrateDatabase } from "./migrate.ts";
 
@@ -9,8 +9,7 @@ import { migrateDatabase } from "./migrate.ts";
 const refusedAtOnce = ["255.255.255.255:5432", "%2Fnowhere"];
 
 test.each(refusedAtOnce)("a dial of %s that fails at once fails the query, again and again", async (host) => {
-  const database = connectDatabase({ url: `postgres://a:b@${host}/x`, connectionsMax: 2, timeoutMs: 2_000 });
-  onTestFinished(() => database.close());
+  const database = openDatabase({ url: `postgres://a:b@${host}/x`, connectionsMax: 2, timeoutMs: 2_000 });
   for (let attempt = 0; attempt < 3; attempt += 1)
     await expect(database.sql`SELECT 1`.catch((error: unknown) => isUnavailable(error))).resolves.toBe(true);
 });
@@ -20,10 +19,8 @@ test.each(refusedAtOnce)("a migration whose dial of %s fails at once rejects", a
 });
 
 test("of two hosts, the one after a dial that failed at once is used", async () => {
-  const proxy = await tcpProxy(postgresUrl());
-  const url = proxy.url.replace(/@/, "@255.255.255.255:5432,");
-  const database = connectDatabase({ url, connectionsMax: 1, timeoutMs: 5_000 });
-  onTestFinished(async () => void (await Promise.all([database.close(), proxy.close()])));
+  const url = (await openProxy(postgresUrl())).url.replace(/@/, "@255.255.255.255:5432,");
+  const database = openDatabase({ url, connectionsMax: 1, timeoutMs: 5_000 });
   await eventually(async () => expect(await database.sql`SELECT 1 AS one`).toEqual([{ one: 1 }]));
 });
 

@@ -1,7 +1,8 @@
-import { eventually, forFile, ownServers, tcpProxy, type TcpProxy } from "@atlasqueue/harness";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { eventually, forFile, ownServers, type TcpProxy } from "@atlasqueue/harness";
+import { beforeEach, expect, test } from "vitest";
+import { openDatabase, openProxy } from "../../test/opened.ts";
 import { bounded } from "./bounded.ts";
-import { connectDatabase, type Database } from "./connect.ts";
+import type { Database } from "./connect.ts";
 import { DatabaseTimeoutError } from "./errors.ts";
 import { executeOn } from "./statement.ts";
 import { inTransaction } from "./transaction.ts";
@@ -16,15 +17,11 @@ const servers = forFile(ownServers);
 let proxy: TcpProxy;
 let database: Database;
 beforeEach(async () => {
-  proxy = await tcpProxy(servers.postgres.url);
-  database = connectDatabase({ url: proxy.url, connectionsMax: connections_max, timeoutMs: timeout_ms });
+  proxy = await openProxy(servers.postgres.url);
+  database = openDatabase({ url: proxy.url, connectionsMax: connections_max, timeoutMs: timeout_ms });
   const pools = Array.from({ length: connections_max }, () => bounded(database, database.sql`SELECT pg_sleep(0.1)`));
   await Promise.all(pools);
   expect(proxy.accepted()).toBe(connections_max);
-});
-afterEach(async () => {
-  await database.close();
-  await proxy.close();
 });
 
 const forget = () => {
@@ -66,7 +63,7 @@ test("a late statement that the server knows of keeps its connection, and the ot
 });
 
 test("a late statement is cancelled behind a pooler too, whose process numbers may be larger than any of the server's", async () => {
-  const behind = await tcpProxy(servers.postgres.url);
+  const behind = await openProxy(servers.postgres.url);
   // BackendKeyData, in which PgBouncer puts numbers of its own.
   const head = "K\0\0\0\x0c";
   behind.alterAnswers((text) => {
@@ -78,9 +75,7 @@ test("a late statement is cancelled behind a pooler too, whose process numbers m
     if (chunk.length === 16 && chunk.readUInt32BE(4) === 80_877_102) cancellations += 1;
     return [chunk];
   });
-  const pool = connectDatabase({ url: behind.url, connectionsMax: 1, timeoutMs: timeout_ms });
+  const pool = openDatabase({ url: behind.url, connectionsMax: 1, timeoutMs: timeout_ms });
   await expect(bounded(pool, pool.sql`SELECT pg_sleep(600)`)).rejects.toBeInstanceOf(DatabaseTimeoutError);
   await eventually(() => expect(cancellations).toBe(1), { timeout_ms: 10_000 });
-  await pool.close();
-  await behind.close();
 });

@@ -1,6 +1,7 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { createDatabase, eventually, postgresUrl, testDatabase } from "@atlasqueue/harness";
 import { expect, onTestFinished, test } from "vitest";
+import { appliedIn, file } from "../../test/migrating.ts";
 import postgres from "./driver.ts";
 import { applyMissing } from "./migrating/apply-missing.ts";
 
@@ -42,7 +43,7 @@ function faultsOf(text: string): string[] {
 }
 
 test("a migration only adds, so that the version before goes on running", () => {
-  for (const file of later()) expect([file, faultsOf(readFileSync(new URL(file, folder), "utf8"))]).toEqual([file, []]);
+  for (const name of later()) expect([name, faultsOf(readFileSync(new URL(name, folder), "utf8"))]).toEqual([name, []]);
 });
 
 /** The tables that a file changes and does not make, as far as it names them. */
@@ -90,9 +91,9 @@ test("each migration has a transaction of its own: one that waits for its table 
   await sql`CREATE TABLE one (a int)`;
   await sql`CREATE TABLE two (a int)`;
   const migrations = [
-    { sql: ["CREATE INDEX one_a ON one (a)"], hash: "1", folderMillis: 1 },
-    { sql: ["ALTER TABLE two ADD COLUMN b int", "CREATE INDEX two_b ON two (b)"], hash: "2", folderMillis: 2 },
-    { sql: ["ALTER TABLE two ADD COLUMN c int", "SELECT wrong"], hash: "3", folderMillis: 3 },
+    file(1, "CREATE INDEX one_a ON one (a)"),
+    file(2, "ALTER TABLE two ADD COLUMN b int", "CREATE INDEX two_b ON two (b)"),
+    file(3, "ALTER TABLE two ADD COLUMN c int", "SELECT wrong"),
   ];
   let applying: Promise<unknown> | undefined;
   await sql.begin(async (running) => {
@@ -106,13 +107,10 @@ test("each migration has a transaction of its own: one that waits for its table 
     await running`LOCK TABLE one IN ROW EXCLUSIVE MODE NOWAIT`;
   });
   expect(await applying).toMatchObject({ message: expect.stringContaining("wrong") });
-  const applied = async () =>
-    (await sql`SELECT hash FROM atlasqueue.migrations ORDER BY created_at`).map(({ hash }) => hash);
-  expect(await applied()).toEqual(["1", "2"]);
+  expect(await appliedIn(sql)).toEqual(["1", "2"]);
   // What failed left nothing behind, and the next try goes on from there.
-  const mended = { sql: ["ALTER TABLE two ADD COLUMN c int"], hash: "3", folderMillis: 3 };
-  await applyMissing(sql, [...migrations.slice(0, 2), mended]);
-  expect(await applied()).toEqual(["1", "2", "3"]);
+  await applyMissing(sql, [...migrations.slice(0, 2), file(3, "ALTER TABLE two ADD COLUMN c int")]);
+  expect(await appliedIn(sql)).toEqual(["1", "2", "3"]);
 });
 
 test.each([

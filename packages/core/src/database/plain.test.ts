@@ -1,7 +1,6 @@
-import { tcpProxy } from "@atlasqueue/harness";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { engineHarness } from "../../test/engine-harness.ts";
-import { connectDatabase } from "./connect.ts";
+import { openDatabase, openProxy } from "../../test/opened.ts";
 import { eq } from "./drizzle.ts";
 import { plain } from "./plain.ts";
 import { queues } from "./schema/index.ts";
@@ -9,10 +8,8 @@ import { queues } from "./schema/index.ts";
 const { url } = engineHarness();
 
 test("a statement goes out in one part: a process that stands still then leaves no transaction open in the middle", async () => {
-  const proxy = await tcpProxy(url());
-  onTestFinished(() => proxy.close());
-  const database = connectDatabase({ url: proxy.url, connectionsMax: 1, timeoutMs: 60_000 });
-  onTestFinished(() => database.close());
+  const proxy = await openProxy(url());
+  const database = openDatabase({ url: proxy.url, connectionsMax: 1, timeoutMs: 60_000 });
   await database.sql`SELECT`;
   const parts: number[] = [];
   proxy.splitQuestions((chunk) => {

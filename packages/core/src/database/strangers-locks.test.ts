@@ -1,6 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { forFile, recordEvents, submission, testDatabase } from "@atlasqueue/harness";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
+import { failureOf } from "../../test/failure-of.ts";
+import { openDatabase } from "../../test/opened.ts";
 import { countDrift } from "../counts/job-checks.ts";
 import { foldCounts } from "../counts/fold.ts";
 import type { Deps } from "../deps.ts";
@@ -9,24 +11,21 @@ import { heartbeat } from "../lease/extend.ts";
 import { setLimits } from "../limits/set.ts";
 import { complete } from "../settle/settle.ts";
 import { enqueue } from "../submit/enqueue.ts";
-import { connectDatabase, type Database } from "./connect.ts";
 import { isUnavailable } from "./errors.ts";
 
 // Somebody opens a transaction in a console, locks what is ours, and goes to lunch.
 
 const timeout_ms = 1_000;
 const own = forFile(testDatabase);
-let database: Database;
 let deps: Deps;
 beforeEach(async () => {
   await own.database
     .sql`TRUNCATE atlasqueue.jobs, atlasqueue.idempotency_keys, atlasqueue.claims, atlasqueue.queues, atlasqueue.queue_counts, atlasqueue.queue_changes`;
-  database = connectDatabase({ url: own.url, connectionsMax: 4, timeoutMs: timeout_ms });
+  const database = openDatabase({ url: own.url, connectionsMax: 4, timeoutMs: timeout_ms });
   deps = { database, observe: recordEvents().observe };
   const limits = { concurrency: 2, group_concurrency: null, rate: null, group_rate: null, fair_by: null };
   await setLimits(deps, { tenant: "default", queue: "limited" }, limits);
 });
-afterEach(() => database.close());
 
 const options = { idempotency_ttl_seconds: 60 };
 const add = async (queue: string, key?: string): Promise<string> => {
@@ -43,10 +42,7 @@ async function runs(queue: string): Promise<boolean> {
 /** Refused as unavailable, soon enough: the caller may try again. */
 async function refusesInTime(work: () => Promise<unknown>): Promise<void> {
   const began = performance.now();
-  const error = await work().then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
+  const error = await failureOf(work());
   expect(isUnavailable(error), String(error)).toBe(true);
   expect(performance.now() - began).toBeLessThan(timeout_ms * 5);
 }

@@ -1,6 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { createDatabase, eventually, forFile, postgresUrl } from "@atlasqueue/harness";
-import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeAll, beforeEach, expect, test } from "vitest";
+import { failureOf } from "../../test/failure-of.ts";
+import { openDatabase } from "../../test/opened.ts";
 import { connectDatabase, type Database } from "./connect.ts";
 import { DatabaseTimeoutError, isUnavailable, outcomeUnknown } from "./errors.ts";
 import { executeOn, type Statement } from "./statement.ts";
@@ -13,8 +15,7 @@ const timeout_ms = 300;
 beforeAll(async () => {
   await watcher.sql`CREATE TABLE public.kept (name text PRIMARY KEY)`;
 });
-beforeEach(() => void (database = connectDatabase({ url: created.url, connectionsMax: 2, timeoutMs: timeout_ms })));
-afterEach(() => database.close());
+beforeEach(() => void (database = openDatabase({ url: created.url, connectionsMax: 2, timeoutMs: timeout_ms })));
 
 const insert = (name: string) => ({ text: "INSERT INTO public.kept VALUES ($1)", params: [name] });
 const kept = async (name: string): Promise<boolean> =>
@@ -22,11 +23,6 @@ const kept = async (name: string): Promise<boolean> =>
 const open = async (): Promise<number> =>
   (await watcher.sql`SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in tr%'`)
     .length;
-const failureOf = (work: Promise<unknown>): Promise<unknown> =>
-  work.then(
-    () => expect.unreachable("it did not fail"),
-    (error: unknown) => error,
-  );
 
 test("a late transaction is rolled back, and its error says so", async () => {
   const late = await failureOf(
@@ -151,7 +147,7 @@ test("when a transaction's own work throws, nothing was applied", async () => {
 test("a transaction sees what others committed while it waited, whatever the database's default isolation", async () => {
   await watcher.sql.unsafe(`
     DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_isolation = ''repeatable read''', current_database()); END $$`);
-  const own = connectDatabase({ url: created.url, connectionsMax: 1, timeoutMs: timeout_ms });
+  const own = openDatabase({ url: created.url, connectionsMax: 1, timeoutMs: timeout_ms });
   const [said, seen] = await inTransaction(own, async (execute) => {
     const [row] = await execute<{ it: string }>({
       text: "SELECT current_setting('transaction_isolation') AS it",
@@ -160,7 +156,6 @@ test("a transaction sees what others committed while it waited, whatever the dat
     await watcher.sql`INSERT INTO public.kept VALUES ('meanwhile')`;
     return [row?.it, await execute({ text: "SELECT 1 FROM public.kept WHERE name = $1", params: ["meanwhile"] })];
   });
-  await own.close();
   expect(said).toBe("read committed");
   expect(seen).toHaveLength(1);
 });

@@ -1,31 +1,19 @@
-import { submission } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { engineHarness } from "../../test/engine-harness.ts";
 import type { Deps } from "../deps.ts";
 import { retry } from "../jobs/retry.ts";
-import { claim } from "../lease/claim.ts";
 import { recoverExpired } from "../lease/recover.ts";
 import { fail } from "../settle/settle.ts";
-import { enqueue } from "../submit/enqueue.ts";
 import { rowsRead } from "../../test/rows-read.ts";
 import { fingerprintOf } from "./fingerprint.ts";
 import { listDeadGroups } from "./groups.ts";
 import { listDead } from "./list.ts";
 
-const { deps } = engineHarness();
+const { deps, add, expire, take } = engineHarness();
 
-const claimed = async (type: string, tenant = "default") => {
-  const [outcome] = await enqueue(deps, [{ ...submission({ type, max_attempts: 1 }), tenant }], {
-    idempotency_ttl_seconds: 60,
-  });
-  if (outcome?.kind !== "created") throw new Error("not created");
-  const { id } = outcome.job;
-  const [lease] = await claim(deps, [id], { tenant, queues: ["default"], worker_id: "w", lease_seconds: 30 });
-  if (!lease) throw new Error("not claimed");
-  return lease;
-};
-const dies = async (type: string, error: string, tenant = "default"): Promise<string> => {
-  const lease = await claimed(type, tenant);
+const claimed = async (type: string) => take((await add({ type, max_attempts: 1 }))[0]);
+const dies = async (type: string, error: string): Promise<string> => {
+  const lease = await claimed(type);
   await fail(deps, [{ lease, error, verdict: { kind: "dead", reason: "not_retryable" } }]);
   return lease.id;
 };
@@ -42,7 +30,8 @@ test("jobs that died of like errors are one group, by type; the newest is its sa
   const second = await dies("mail", "Error: no user 4");
   await dies("mail", "Error: refused");
   await dies("sms", "Error: no user 17");
-  await dies("mail", "Error: no user 17", "other");
+  const foreign = await dies("mail", "Error: no user 17");
+  await deps.database.sql`UPDATE atlasqueue.jobs SET tenant = 'other' WHERE id = ${foreign}`;
   const found = await groups();
   expect(found.map(({ type, error, count }) => [type, error, count]).toSorted()).toEqual([
     ["mail", "Error: no user ‹n›", 2],
@@ -76,8 +65,7 @@ test("a job that is retried leaves its group, and one whose worker was lost has 
   await retry(deps, "default", id);
   expect(await groups()).toEqual([]);
   const lease = await claimed("lost");
-  await deps.database.sql`UPDATE atlasqueue.jobs SET locked_until = now() - interval '1 second' WHERE id = ${lease.id}`;
-  await deps.database.sql`UPDATE atlasqueue.claims SET check_at = now() - interval '1 second'`;
+  await expire(lease.id);
   await recoverExpired(deps, 10);
   expect(await groups()).toMatchObject([{ type: "lost", count: 1, error: expect.stringContaining("LeaseLost") }]);
 });

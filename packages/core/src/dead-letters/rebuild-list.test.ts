@@ -1,31 +1,25 @@
 import { randomUUID } from "node:crypto";
-import { forFile, recordEvents, redisUrl, testDatabase, uniqueKeys } from "@atlasqueue/harness";
+import { forFile, recordEvents, redisUrl, testDatabase } from "@atlasqueue/harness";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { newKeys, openSignal } from "../../test/working-signal.ts";
 import type { Deps } from "../deps.ts";
-import { redisSignal } from "../signal/redis/signal.ts";
 import type { Signal } from "../signal/signal.ts";
 import { rebuildDeadLetterList } from "./rebuild-list.ts";
 
 const own = forFile(testDatabase);
 let deps: Deps & { signal: Signal };
 let redis: Redis;
-let keys: ReturnType<typeof uniqueKeys>;
+let keys: ReturnType<typeof newKeys>;
 
 beforeAll(() => void (redis = new Redis(redisUrl())));
 afterAll(() => void redis.disconnect());
 beforeEach(async () => {
   await own.database.sql`TRUNCATE atlasqueue.jobs`;
-  await deps?.signal.close();
-  keys = uniqueKeys();
-  const signal = redisSignal({
-    url: redisUrl(),
-    keys: { jobs: keys.jobsKey, deadLetters: keys.dlqKey },
-    timeoutMs: 5_000,
-  });
+  keys = newKeys();
+  const signal = openSignal({ url: redisUrl(), keys, timeoutMs: 5_000 });
   deps = { database: own.database, observe: recordEvents().observe, signal };
 });
-afterAll(() => deps.signal.close());
 
 const kill = async (count: number): Promise<string[]> => {
   const dead = Array.from({ length: count }, () => randomUUID());
@@ -34,7 +28,7 @@ const kill = async (count: number): Promise<string[]> => {
     SELECT id, 'noop', 'dead', now(), now(), now(), now(), '{}' FROM unnest(${`{${dead.join(",")}}`}::uuid[]) AS id`;
   return dead;
 };
-const listed = () => redis.lrange(keys.dlqKey, 0, -1);
+const listed = () => redis.lrange(keys.deadLetters, 0, -1);
 
 test("the list shows each dead job once, even those whose worker died before it could report them", async () => {
   const dead = await kill(3);
@@ -47,7 +41,7 @@ test("the list shows each dead job once, even those whose worker died before it 
 test("the list is rebuilt after Redis loses it, however many died in the same instant", async () => {
   const dead = await kill(2_500);
   await rebuildDeadLetterList(deps, 0);
-  await redis.del(keys.dlqKey, `${keys.dlqKey}:members`, `${keys.dlqKey}:cursor`);
+  await redis.del(keys.deadLetters, `${keys.deadLetters}:members`, `${keys.deadLetters}:cursor`);
   await rebuildDeadLetterList(deps, 1);
   expect((await listed()).sort()).toEqual(dead.toSorted());
 });
@@ -60,7 +54,7 @@ test("what died long ago is in the list again, though Redis lost it while the li
     const dead = [...long_ago, ...(await kill(1))];
     if (begun) await rebuildDeadLetterList(deps, 0);
     dead.push(...(await kill(1)));
-    const flush = () => redis.del(keys.dlqKey, `${keys.dlqKey}:members`, `${keys.dlqKey}:cursor`);
+    const flush = () => redis.del(keys.deadLetters, `${keys.deadLetters}:members`, `${keys.deadLetters}:cursor`);
     /** Just before each change of the list in turn. */
     for (let at = 1, changes = 0; at === 1 || changes >= at; at += 1) {
       changes = 0;
@@ -86,7 +80,7 @@ test("what died long ago is in the list again, though Redis lost it while the li
 test("the list is rebuilt even when only part of it was deleted by hand", async () => {
   const dead = await kill(3);
   await rebuildDeadLetterList(deps, 0);
-  await redis.del(keys.dlqKey);
+  await redis.del(keys.deadLetters);
   await rebuildDeadLetterList(deps, 1);
   expect((await listed()).sort()).toEqual(dead.toSorted());
 });
@@ -95,7 +89,7 @@ test("the list is rebuilt when what says how far it is was overwritten", async (
   const dead = await kill(3);
   await rebuildDeadLetterList(deps, 0);
   await deps.signal.deadLetters.remove(dead.slice(0, 1));
-  await redis.set(`${keys.dlqKey}:cursor`, "not what it was");
+  await redis.set(`${keys.deadLetters}:cursor`, "not what it was");
   await rebuildDeadLetterList(deps, 1);
   expect((await listed()).sort()).toEqual(dead.toSorted());
 });
@@ -126,7 +120,7 @@ test("the list is rebuilt to the end, however many died within a minute", async 
   await kill(21_500);
   expect(await rebuildDeadLetterList(deps, 0)).toEqual({ caught_up: false });
   expect(await rebuildDeadLetterList(deps, 1)).toEqual({ caught_up: true });
-  expect(await redis.llen(keys.dlqKey)).toBe(21_500);
+  expect(await redis.llen(keys.deadLetters)).toBe(21_500);
 });
 
 test("what died after the database's clock was set back gets into the list, though the list has come further", async () => {

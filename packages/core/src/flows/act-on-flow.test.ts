@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { engineHarness } from "../../test/engine-harness.ts";
 import { advanceAndAdmit } from "../../test/advance.ts";
 import { addFlow } from "../../test/add-flow.ts";
+import { nothingFollows as followUps } from "../../test/explorer/moves/move.ts";
 import { cancel } from "../jobs/cancel.ts";
 import { retry } from "../jobs/retry.ts";
 import { completeWithChildren } from "../settle/complete-with-children.ts";
@@ -10,14 +11,10 @@ import { actOnFlow } from "./act-on-flow.ts";
 
 const { deps, read, statuses, take } = engineHarness();
 
-const advance = async () => {
-  await advanceAndAdmit(deps);
-};
+const advance = () => advanceAndAdmit(deps);
 const act = async (id: string, action: "cancel" | "retry") => {
-  const job = await read(id);
-  const nothing = async () => {};
-  const followUps = { cancelled: nothing, retried: nothing, noLongerDead: nothing };
-  return actOnFlow({ ...deps, followUps }, "default", job?.flow_id ?? "", action);
+  const flow_id = (await read(id))?.flow_id ?? "";
+  return actOnFlow({ ...deps, followUps }, "default", flow_id, action);
 };
 
 test("a child retried with its flow is cancelled again, and comes back, with a parent of an earlier one", async () => {
@@ -41,8 +38,6 @@ const retrying = async (id: string, firstLook: () => Promise<void>): Promise<num
     if (step === "answer" && text.includes("FROM atlasqueue.flow_jobs JOIN atlasqueue.jobs") && (looks += 1) === 2)
       await firstLook();
   });
-  const nothing = async () => {};
-  const followUps = { cancelled: nothing, retried: nothing, noLongerDead: nothing };
   const flow_id = (await read(id))?.flow_id ?? "";
   return actOnFlow({ ...deps, database, followUps }, "default", flow_id, "retry");
 };
@@ -109,8 +104,6 @@ test("a job that is adding others while its flow is cancelled does not leave the
       looked.resolve();
   });
   const flow_id = (await read(a))?.flow_id ?? "";
-  const nothing = async () => {};
-  const followUps = { cancelled: nothing, retried: nothing, noLongerDead: nothing };
   await actOnFlow({ ...deps, database: looking, followUps }, "default", flow_id, "cancel");
   const outcome = await added;
   const [child] =

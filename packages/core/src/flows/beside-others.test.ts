@@ -1,68 +1,21 @@
-import { eventually, forFile, recordEvents, submission, testDatabase } from "@atlasqueue/harness";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { eventually, forFile, submission } from "@atlasqueue/harness";
+import { expect, test } from "vitest";
 import { advanceAndAdmit, closeEdges } from "../../test/advance.ts";
 import { addFlow } from "../../test/add-flow.ts";
+import { engineHarness } from "../../test/engine-harness.ts";
 import { connectDatabase } from "../database/connect.ts";
 import { cancel } from "../jobs/cancel.ts";
 import { retry } from "../jobs/retry.ts";
-import { claim } from "../lease/claim.ts";
-import { complete, fail } from "../settle/settle.ts";
 import { createSubmitter } from "../submit/submitter.ts";
 import { type FlowJob, underOneKey } from "./flow.ts";
 
-const own = forFile(testDatabase);
-let deps: { database: ReturnType<typeof connectDatabase>; observe: ReturnType<typeof recordEvents>["observe"] };
-let second: ReturnType<typeof connectDatabase>;
-beforeAll(async () => {
-  deps = {
-    database: connectDatabase({ url: own.url, connectionsMax: 8, timeoutMs: 2_000 }),
-    observe: recordEvents().observe,
-  };
-  second = connectDatabase({ url: own.url, connectionsMax: 4, timeoutMs: 60_000 });
-});
-afterAll(async () => {
-  await deps.database.close();
-  await second.close();
-});
-beforeEach(async () => {
-  await own.database.sql`
-    TRUNCATE atlasqueue.jobs, atlasqueue.claims, atlasqueue.job_attempts, atlasqueue.job_groups, atlasqueue.queue_counts, atlasqueue.queue_changes,
-             atlasqueue.flows, atlasqueue.flow_jobs, atlasqueue.flow_edges, atlasqueue.outbox, atlasqueue.idempotency_keys`;
-});
-const options = { idempotency_ttl_seconds: 60 };
-const claimer = { tenant: "default", queues: ["default"], worker_id: "w1", lease_seconds: 30 };
-const take = async (id: string) => {
-  const [lease] = await claim(deps, [id], claimer);
-  if (!lease) throw new Error(`${id} could not be claimed`);
-  return lease;
-};
-const succeed = async (id: string) => complete(deps, [{ lease: await take(id), result: null }]);
-const die = async (id: string) =>
-  fail(deps, [{ lease: await take(id), error: "x", verdict: { kind: "dead", reason: "not_retryable" } }]);
+const { deps, url, finish, die, status } = engineHarness();
+const second = forFile(async () => connectDatabase({ url: url(), connectionsMax: 4, timeoutMs: 60_000 }));
 const advance = () => advanceAndAdmit(deps);
-const statusOf = async (id: string) =>
-  (await own.database.sql`SELECT status FROM atlasqueue.jobs WHERE id = ${id}`)[0]?.status as string;
 const job = (ties: Partial<FlowJob> = {}, request = {}): FlowJob => ({ ...submission(request), ...ties });
+const options = { idempotency_ttl_seconds: 60 };
 const newSubmitter = () =>
   createSubmitter({ ...deps, followUps: { submitted: () => {}, drain: async () => {} } }, options);
-const beside = async (lock: (sql: typeof second.sql) => Promise<unknown>, during: () => Promise<void>) => {
-  let end = () => {};
-  const ended = new Promise<void>((resolve) => (end = resolve));
-  let begun = () => {};
-  const started = new Promise<void>((resolve) => (begun = resolve));
-  const open = second.sql.begin(async (sql) => {
-    await lock(sql as never);
-    begun();
-    await ended;
-  });
-  await started;
-  try {
-    await during();
-  } finally {
-    end();
-    await open;
-  }
-};
 
 test("two flows of different sizes under one key in one batch: one is stored, of the other nothing", async () => {
   const submitter = newSubmitter();
@@ -72,7 +25,7 @@ test("two flows of different sizes under one key in one batch: one is stored, of
   await submitter.close();
   const kinds = both.map((one) => (one.status === "fulfilled" ? one.value.kind : String(one.reason)));
   expect(kinds).toEqual(["stored", "mismatch"]);
-  expect((await own.database.sql`SELECT type FROM atlasqueue.jobs`).length).toBe(2);
+  expect(await deps.database.sql`SELECT FROM atlasqueue.jobs`).toHaveLength(2);
 });
 
 test("a flow under one key, sent to several processes at once, is stored once and answered to all", async () => {
@@ -91,23 +44,21 @@ test("a stranger holds a group: children of others are released meanwhile, those
   // A row of its own, which a stranger can hold.
   await addFlow(deps, { one: { group: "held" }, two: { group: "free" } });
   const [held, free] = [await flow("held"), await flow("free")];
-  for (const { a } of [held, free]) await succeed(a);
+  for (const { a } of [held, free]) await finish(a);
   // Nothing that waits for the stranger would be over before the test is.
   const patient = { ...deps, database: second };
   const pending = async () =>
-    (await own.database.sql`SELECT key FROM atlasqueue.outbox`).map(({ key }) => key as string);
-  await beside(
-    (sql) => sql`SELECT FROM atlasqueue.job_groups WHERE group_key = 'held' FOR UPDATE`,
-    async () => {
-      await advanceAndAdmit(patient);
-      expect(await statusOf(free.c)).toBe("queued");
-      expect(await pending()).toEqual([held.b]);
-      const late = await flow("free");
-      await succeed(late.a);
-      await advanceAndAdmit(patient);
-      expect(await pending()).toEqual([held.b]);
-    },
-  );
+    (await deps.database.sql`SELECT key FROM atlasqueue.outbox`).map(({ key }) => key as string);
+  await second.sql.begin(async (stranger) => {
+    await stranger`SELECT FROM atlasqueue.job_groups WHERE group_key = 'held' FOR UPDATE`;
+    await advanceAndAdmit(patient);
+    expect(await status(free.c)).toBe("queued");
+    expect(await pending()).toEqual([held.b]);
+    const late = await flow("free");
+    await finish(late.a);
+    await advanceAndAdmit(patient);
+    expect(await pending()).toEqual([held.b]);
+  });
   await eventually(async () => {
     await advanceAndAdmit(patient);
     expect(await pending()).toEqual([]);
@@ -118,14 +69,14 @@ test("a job retried by a person before it comes back with its parent is that per
   const { p, c } = await addFlow(deps, { p: {}, c: { after: ["p"] } });
   await die(p);
   await advance();
-  expect(await statusOf(c)).toBe("cancelled");
+  expect(await status(c)).toBe("cancelled");
   await retry(deps, "default", p);
-  await succeed(p);
+  await finish(p);
   await closeEdges(deps, 500);
   await retry(deps, "default", c);
   await advance();
   await cancel(deps, "default", c);
-  expect(
-    (await own.database.sql`SELECT cancelled_by FROM atlasqueue.flow_jobs WHERE job_id = ${c}`)[0]?.cancelled_by,
-  ).toBe(null);
+  expect(await deps.database.sql`SELECT cancelled_by FROM atlasqueue.flow_jobs WHERE job_id = ${c}`).toEqual([
+    { cancelled_by: null },
+  ]);
 });

@@ -3,14 +3,13 @@ import { steppingDatabase, submission } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { completeAll, engineHarness } from "../../test/engine-harness.ts";
 import { isUnavailable } from "../database/errors.ts";
-import { claim } from "../lease/claim.ts";
 import { enqueue } from "../submit/enqueue.ts";
 import { type Flow, type FlowJob, underOneKey } from "./flow.ts";
 import { submitFlow } from "./submit-flow.ts";
 
 // Jobs that are there already, and what may happen to them while a flow is submitted that waits for them.
 
-const { deps, addMany } = engineHarness();
+const { deps, addMany, besideStranger, take } = engineHarness();
 const options = { idempotency_ttl_seconds: 60 };
 
 const after = (...depends_on: string[]): FlowJob => ({ ...submission(), depends_on });
@@ -46,15 +45,8 @@ test("one that is removed between the look and the statement is no parent", asyn
 
 test("one that ends between the look and the statement is not waited for, and one that has begun is noted once it ends", async () => {
   const [ends = "", runs = ""] = await addMany(2);
-  const claimer = { tenant: "default", queues: ["default"], worker_id: "w", lease_seconds: 60 };
-  const leases = await claim(deps, [ends, runs], claimer);
-  const flow = { jobs: [after(ends, runs)] };
-  const outcome = await submitWhile(flow, () =>
-    completeAll(
-      deps,
-      leases.filter(({ id }) => id === ends),
-    ),
-  );
+  const [ending, running] = [await take(ends), await take(runs)];
+  const outcome = await submitWhile({ jobs: [after(ends, runs)] }, () => completeAll(deps, [ending]));
   expect(outcome.kind).toBe("stored");
   const parents = await deps.database
     .sql`SELECT status, has_children FROM atlasqueue.jobs WHERE flow_id IS NULL ORDER BY id`;
@@ -63,10 +55,7 @@ test("one that ends between the look and the statement is not waited for, and on
     (await deps.database.sql`SELECT key FROM atlasqueue.outbox`).map(({ key }) => key as string);
   const awaited = await deps.database.sql`SELECT parent FROM atlasqueue.flow_edges`;
   expect([awaited.map(({ parent }) => parent as string), await noted()]).toEqual([[runs], []]);
-  await completeAll(
-    deps,
-    leases.filter(({ id }) => id === runs),
-  );
+  await completeAll(deps, [running]);
   expect(await noted()).toEqual([runs]);
 });
 
@@ -92,8 +81,7 @@ test("one that a stranger locks is waited for by looking again, and nothing else
 test("one that stays locked refuses the flow, which may be sent again", async () => {
   const [locked = ""] = await addMany(1);
   const flow = underOneKey({ jobs: [{ ...submission(), ref: "a" }, after("a", locked)] }, "k");
-  await deps.database.sql.begin(async (stranger) => {
-    await stranger`SELECT FROM atlasqueue.jobs WHERE id = ${locked} FOR UPDATE`;
+  await besideStranger([locked], async () => {
     const error = await submitFlow(deps, flow, options).catch((reason: unknown) => reason);
     expect(isUnavailable(error), String(error)).toBe(true);
     expect(await stored()).toEqual(nothing);

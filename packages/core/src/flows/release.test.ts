@@ -11,7 +11,7 @@ import { claim } from "../lease/claim.ts";
 import { recoverExpired } from "../lease/recover.ts";
 import { fail } from "../settle/settle.ts";
 
-const { deps, take, finish, die, status, statuses } = engineHarness();
+const { deps, expire, take, finish, die, status, statuses } = engineHarness();
 
 const advance = async () => void (await advanceAndAdmit(deps));
 const rows = async () => {
@@ -84,8 +84,7 @@ test("a parent whose lease was lost for good, and one that was cancelled, have f
     d: { after: ["b"] },
   });
   await take(a);
-  await deps.database.sql`UPDATE atlasqueue.jobs SET locked_until = now() - interval '1 s' WHERE id = ${a}`;
-  await deps.database.sql`UPDATE atlasqueue.claims SET check_at = now() - interval '1 s'`;
+  await expire(a);
   expect((await recoverExpired(deps, 10)).dead).toMatchObject([{ id: a, has_children: true }]);
   await cancel(deps, "default", b);
   await advance();

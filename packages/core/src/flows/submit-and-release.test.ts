@@ -1,30 +1,14 @@
-import { forFile, recordEvents, submission, testDatabase } from "@atlasqueue/harness";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { submission } from "@atlasqueue/harness";
+import { expect, test } from "vitest";
 import { advanceAndAdmit } from "../../test/advance.ts";
-import { connectDatabase } from "../database/connect.ts";
+import { claimer, completeAll, engineHarness } from "../../test/engine-harness.ts";
 import { claimReady } from "../lease/claim.ts";
 import type { FlowJob } from "./flow.ts";
 import { submitFlow } from "./submit-flow.ts";
-import { completeAll } from "../../test/engine-harness.ts";
 
-const own = forFile(testDatabase);
-let deps: { database: ReturnType<typeof connectDatabase>; observe: ReturnType<typeof recordEvents>["observe"] };
-beforeAll(async () => {
-  deps = {
-    database: connectDatabase({ url: own.url, connectionsMax: 8, timeoutMs: 10_000 }),
-    observe: recordEvents().observe,
-  };
-});
-afterAll(() => deps.database.close());
-beforeEach(
-  () =>
-    own.database
-      .sql`TRUNCATE atlasqueue.jobs, atlasqueue.claims, atlasqueue.idempotency_keys, atlasqueue.flows, atlasqueue.flow_jobs, atlasqueue.flow_edges, atlasqueue.outbox, atlasqueue.job_groups`,
-);
+const { deps } = engineHarness();
 const options = { idempotency_ttl_seconds: 60 };
-const claimer = { tenant: "default", queues: ["default"], worker_id: "w", lease_seconds: 60 };
 const job = (ties: Partial<FlowJob> = {}, request = {}): FlowJob => ({ ...submission(request), ...ties });
-const advance = () => advanceAndAdmit(deps);
 
 test("everything of a submitted flow runs, in an order that keeps the ties, in groups and without", async () => {
   for (const request of [{}, { group: "g" }]) {
@@ -36,7 +20,7 @@ test("everything of a submitted flow runs, in an order that keeps the ties, in g
     const ids = outcome.outcomes.map((o) => ("job" in o ? o.job.id : ""));
     const order: string[] = [];
     for (let idle = 0; idle < 3; idle += 1) {
-      await advance();
+      await advanceAndAdmit(deps);
       const leases = await claimReady(deps, 7, claimer);
       if (leases.length > 0) idle = 0;
       order.push(...leases.map(({ id }) => id));
@@ -49,5 +33,5 @@ test("everything of a submitted flow runs, in an order that keeps the ties, in g
     expect(order.at(-1)).toBe(ids.at(-1));
   }
   for (const t of ["flow_edges", "outbox"])
-    expect(await own.database.sql`SELECT FROM ${own.database.sql(`atlasqueue.${t}`)}`).toHaveLength(0);
+    expect(await deps.database.sql`SELECT FROM ${deps.database.sql(`atlasqueue.${t}`)}`).toHaveLength(0);
 });

@@ -6,7 +6,7 @@ import { countDrift } from "../counts/job-checks.ts";
 import { setLimits } from "../limits/set.ts";
 import { advanceAllOverdue, advanceOverdue } from "./overdue.ts";
 
-const { deps, add, addMany, statuses, finish } = engineHarness({ group: "g" });
+const { deps, add, addMany, besideStranger, statuses, finish } = engineHarness({ group: "g" });
 const dueNow = () =>
   deps.database.sql`UPDATE atlasqueue.job_groups SET overdue_at = now() WHERE overdue_at IS NOT NULL`;
 const overdue = async () =>
@@ -16,8 +16,7 @@ const idsOf = (ready: readonly { id: string }[]) => ready.map(({ id }) => id);
 test("a group whose next job was locked when it should have gone is overdue, and none comes before that job", async () => {
   const [a, b] = await add({}, {});
   let c: string | undefined;
-  await deps.database.sql.begin(async (stranger) => {
-    await stranger`SELECT FROM atlasqueue.jobs WHERE id = ${b ?? ""} FOR UPDATE`;
+  await besideStranger([b], async () => {
     expect(await finish(a)).toEqual([{ kind: "applied" }]);
     [c] = await add({});
     await dueNow();

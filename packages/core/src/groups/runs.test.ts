@@ -1,7 +1,8 @@
-import { brokenConnection, forFile, steppingDatabase, submission, testCore } from "@atlasqueue/harness";
+import { brokenConnection, steppingDatabase, submission } from "@atlasqueue/harness";
+import { chance } from "@atlasqueue/harness/servers";
 import { queueLimits } from "@atlasqueue/contract";
-import { beforeEach, expect, test } from "vitest";
-import { randomFrom } from "../../test/random-from.ts";
+import { expect, test } from "vitest";
+import { engineHarness, main as queue } from "../../test/engine-harness.ts";
 import { countDrift } from "../counts/job-checks.ts";
 import type { Deps } from "../deps.ts";
 import { cancel } from "../jobs/cancel.ts";
@@ -21,13 +22,8 @@ const seeds = Number(process.env["GROUP_SEEDS"] ?? 4);
 const groups = ["a", "b", "c", "d"];
 const jobs_per_group = 60;
 const workers = 3;
-const queue = { tenant: "default", queue: "default" };
 
-const deps = forFile(testCore);
-beforeEach(async () => {
-  await deps.database.sql`
-    TRUNCATE atlasqueue.jobs, atlasqueue.claims, atlasqueue.job_attempts, atlasqueue.idempotency_keys, atlasqueue.job_groups, atlasqueue.queues, atlasqueue.queue_counts, atlasqueue.queue_changes`;
-});
+const { deps } = engineHarness();
 
 /** What happened, as handlers would have seen it. */
 function story(random: () => number) {
@@ -182,7 +178,7 @@ function story(random: () => number) {
 test.each(Array.from({ length: seeds }, (_, at) => at + 1))(
   "runs of groups keep the order, one at a time, whatever fails, dies, is lost, cancelled or limited (seed %i)",
   async (seed) => {
-    const told = story(randomFrom(seed));
+    const told = story(chance(seed));
     let over = false;
     const isOver = () => over;
     const meddling = told.meddle(isOver);

@@ -1,12 +1,12 @@
-import { tcpProxy } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { engineHarness } from "../../test/engine-harness.ts";
-import { connectDatabase, type Database } from "../database/connect.ts";
+import { openDatabase, openProxy } from "../../test/opened.ts";
+import type { Database } from "../database/connect.ts";
 import { createFollowUps } from "../follow-ups.ts";
 import { memorySignal } from "../signal/memory/signal.ts";
 import { bulkJobs, type BulkAction } from "./bulk.ts";
 
-const { deps, url, addMany, take, status } = engineHarness();
+const { deps, url, addMany, besideStranger, take, status } = engineHarness();
 
 const change = async (
   action: BulkAction,
@@ -28,8 +28,7 @@ const waited_ms_max = 4_000;
 test.each(["by ids", "by a filter"])("a locked job keeps no other from being changed, %s", async (by) => {
   const ids = await addMany(250);
   const which: Parameters<typeof bulkJobs>[3] = by === "by ids" ? { ids } : {};
-  await deps.database.sql.begin(async (stranger) => {
-    await stranger`SELECT FROM atlasqueue.jobs WHERE id = ${ids[200] ?? ""} FOR UPDATE`;
+  await besideStranger([ids[200]], async () => {
     const began = performance.now();
     expect(await change("cancel", which)).toMatchObject({ matched: 250, changed: 249, next: undefined });
     expect(await change("retry", which)).toMatchObject({ matched: 249, changed: 249, next: undefined });
@@ -56,8 +55,8 @@ test("the running jobs are cancelled first, however many wait", async () => {
 test("a list of ids reads megabytes of no job", async () => {
   const ids = await addMany(100);
   await deps.database.sql`UPDATE atlasqueue.jobs SET result = to_json(repeat('x', 100000))`;
-  const proxy = await tcpProxy(url());
-  const database = connectDatabase({ url: proxy.url, connectionsMax: 1, timeoutMs: 20_000 });
+  const proxy = await openProxy(url());
+  const database = openDatabase({ url: proxy.url, connectionsMax: 1, timeoutMs: 20_000 });
   let bytes = 0;
   await database.sql`SELECT`;
   proxy.alterAnswers((text) => {
@@ -65,7 +64,5 @@ test("a list of ids reads megabytes of no job", async () => {
     return text;
   });
   expect(await change("retry", { ids }, { database })).toMatchObject({ matched: 0, changed: 0, next: undefined });
-  await database.close();
-  await proxy.close();
   expect(bytes).toBeLessThan(100_000);
 });

@@ -1,5 +1,5 @@
 import { forFile, testDatabase } from "@atlasqueue/harness";
-import { beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, onTestFinished, test } from "vitest";
 import { textArray, uuidArray } from "../database/literals.ts";
 import { listDead, type DeadRows } from "../dead-letters/list.ts";
 import { newId } from "../ids.ts";
@@ -75,29 +75,26 @@ test.each(Object.entries(lists))("of what is large in a page %s nothing is parse
 
 test("the pages of a list that looks in several stretches share their bytes", async () => {
   const few = await testDatabase();
-  try {
-    // Two large ones in the first stretch, and twenty beyond it.
-    const ids = Array.from({ length: 3_000 }, newId);
-    const large = new Set([...ids.slice(0, 20), ...ids.slice(-2)]);
-    const types = ids.map((id) => (large.has(id) ? "large" : "small"));
-    await few.database.sql`
-      INSERT INTO atlasqueue.jobs (id, type, status, run_at, created_at, updated_at, payload)
-      SELECT id, type, 'succeeded', now(), now(), now(), json_build_object('fill', CASE WHEN type = 'large' THEN repeat('x', 250000) ELSE '' END)
-      FROM unnest(${uuidArray(ids)}::uuid[], ${textArray(types)}::text[]) AS made(id, type)`;
-    // A page that begins between the large ones asks them whether it is worth going on.
-    await few.database
-      .sql`INSERT INTO atlasqueue.queue_counts (tenant, queue, succeeded) VALUES (${tenant}, 'default', 3000)`;
-    const seen: string[] = [];
-    let next: string | undefined;
-    do {
-      // A slow machine ends a page sooner.
-      const page = await listJobs(few, tenant, { type: "large" }, 200, next);
-      expect(page.rows.length).toBeLessThan(20);
-      seen.push(...page.rows.map(({ id }) => id));
-      next = page.next;
-    } while (next !== undefined);
-    expect(seen).toEqual([...large].toSorted().reverse());
-  } finally {
-    await few.drop();
-  }
+  onTestFinished(() => few.drop());
+  // Two large ones in the first stretch, and twenty beyond it.
+  const ids = Array.from({ length: 3_000 }, newId);
+  const large = new Set([...ids.slice(0, 20), ...ids.slice(-2)]);
+  const types = ids.map((id) => (large.has(id) ? "large" : "small"));
+  await few.database.sql`
+    INSERT INTO atlasqueue.jobs (id, type, status, run_at, created_at, updated_at, payload)
+    SELECT id, type, 'succeeded', now(), now(), now(), json_build_object('fill', CASE WHEN type = 'large' THEN repeat('x', 250000) ELSE '' END)
+    FROM unnest(${uuidArray(ids)}::uuid[], ${textArray(types)}::text[]) AS made(id, type)`;
+  // A page that begins between the large ones asks them whether it is worth going on.
+  await few.database
+    .sql`INSERT INTO atlasqueue.queue_counts (tenant, queue, succeeded) VALUES (${tenant}, 'default', 3000)`;
+  const seen: string[] = [];
+  let next: string | undefined;
+  do {
+    // A slow machine ends a page sooner.
+    const page = await listJobs(few, tenant, { type: "large" }, 200, next);
+    expect(page.rows.length).toBeLessThan(20);
+    seen.push(...page.rows.map(({ id }) => id));
+    next = page.next;
+  } while (next !== undefined);
+  expect(seen).toEqual([...large].toSorted().reverse());
 });

@@ -1,9 +1,9 @@
-import { eventually, forFile, recordEvents, redisUrl, submission, testDatabase, uniqueKeys } from "@atlasqueue/harness";
+import { eventually, forFile, recordEvents, redisUrl, submission, testDatabase } from "@atlasqueue/harness";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { openSignal } from "../../test/working-signal.ts";
 import { defaultTenant, type Deps } from "../deps.ts";
 import { createFinishedWaits, type FinishedWaits } from "./wait-finished.ts";
 import { memorySignal } from "../signal/memory/signal.ts";
-import { redisSignal } from "../signal/redis/signal.ts";
 import type { Signal } from "../signal/signal.ts";
 import { cancel } from "./cancel.ts";
 import { enqueue } from "../submit/enqueue.ts";
@@ -14,10 +14,7 @@ const own = forFile(testDatabase);
 let deps: Deps & { signal: Signal };
 let watch: FinishedWaits;
 
-afterEach(async () => {
-  watch.close();
-  await deps.signal.close();
-});
+afterEach(() => watch.close());
 
 const add = async (): Promise<string> => {
   const [outcome] = await enqueue(deps, [submission()], { idempotency_ttl_seconds: 60 });
@@ -25,11 +22,8 @@ const add = async (): Promise<string> => {
 };
 
 const drivers = {
-  redis: () => {
-    const { jobsKey, dlqKey } = uniqueKeys();
-    return redisSignal({ url: redisUrl(), keys: { jobs: jobsKey, deadLetters: dlqKey }, timeoutMs: 5_000 });
-  },
-  memory: () => memorySignal(),
+  redis: () => openSignal({ url: redisUrl(), timeoutMs: 5_000 }),
+  memory: memorySignal,
 };
 
 describe.each(Object.entries(drivers))("with %s", (_name, open) => {

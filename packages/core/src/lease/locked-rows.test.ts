@@ -8,19 +8,16 @@ import { recoverExpired } from "./recover.ts";
 
 /** Well below any deadline, well above the time of a statement. */
 const waited_ms_max = 3_000;
-const { deps, addMany } = engineHarness();
+const { deps, addMany, besideStranger } = engineHarness();
 
-/** Do something while another transaction has a job's row locked, and return the result. */
-async function besideStranger<T>(id: string | undefined, work: () => Promise<T>): Promise<T> {
-  let done: T | undefined;
-  await deps.database.sql.begin(async (stranger) => {
-    await stranger`SELECT FROM atlasqueue.jobs WHERE id = ${id ?? ""} FOR UPDATE`;
+/** The same, in time. */
+const beside = <T>(id: string | undefined, work: () => Promise<T>): Promise<T> =>
+  besideStranger([id], async () => {
     const started = performance.now();
-    done = await work();
+    const done = await work();
     expect(performance.now() - started).toBeLessThan(waited_ms_max);
+    return done;
   });
-  return done as T;
-}
 const ten = async (): Promise<Lease[]> => claim(deps, await addMany(10), claimer);
 const expireAll = async () => {
   await deps.database.sql`UPDATE atlasqueue.jobs SET locked_until = now() - interval '1 ms'`;
@@ -29,7 +26,7 @@ const expireAll = async () => {
 
 test("one locked job stops no renewal of the others, and is not considered lost", async () => {
   const leases = await ten();
-  const { lost, locked } = await besideStranger(leases[4]?.id, () => extendLeases(deps, leases, 600));
+  const { lost, locked } = await beside(leases[4]?.id, () => extendLeases(deps, leases, 600));
   expect([lost, locked]).toEqual([[], [leases[4]]]);
   const long = await deps.database.sql`SELECT FROM atlasqueue.jobs WHERE locked_until > now() + interval '500 seconds'`;
   expect(long).toHaveLength(9);
@@ -38,7 +35,7 @@ test("one locked job stops no renewal of the others, and is not considered lost"
 test("one locked job stops no recovery of the others, and afterwards its worker gets the first turn", async () => {
   const leases = await ten();
   await expireAll();
-  const recovered = await besideStranger(leases[4]?.id, () => recoverExpired(deps, 50));
+  const recovered = await beside(leases[4]?.id, () => recoverExpired(deps, 50));
   expect(recovered.requeued).toHaveLength(9);
   expect(await recoverExpired(deps, 50)).toMatchObject({ requeued: [], claims: 0 });
   const [lease] = leases.slice(4);
@@ -49,7 +46,7 @@ test("one locked job stops no recovery of the others, and afterwards its worker 
 test("one locked job stops no success of the others; its own comes later", async () => {
   const leases = await ten();
   const completions = leases.map((lease) => ({ lease, result: 1 }));
-  const outcomes = await besideStranger(leases[4]?.id, () => complete(deps, completions));
+  const outcomes = await beside(leases[4]?.id, () => complete(deps, completions));
   expect(outcomes.map(({ kind }) => kind).filter((kind) => kind === "applied")).toHaveLength(9);
   expect(outcomes[4]).toEqual({ kind: "locked" });
   expect(await complete(deps, completions)).toEqual(leases.map(() => ({ kind: "applied" })));
@@ -57,7 +54,7 @@ test("one locked job stops no success of the others; its own comes later", async
 
 test("one locked job stops no claim of the others, by ids or by age", async () => {
   const ids = await addMany(10);
-  await besideStranger(ids[4], async () => {
+  await beside(ids[4], async () => {
     const first = (await claim(deps, ids.slice(0, 6), claimer)).map(({ id }) => id);
     expect(first).toEqual([...ids.slice(0, 4), ...ids.slice(5, 7)]);
     expect(await claimReady(deps, 10, claimer)).toHaveLength(3);

@@ -1,14 +1,13 @@
 import { queueLimits, type QueueLimitsInput } from "@atlasqueue/contract";
-import { forFile, submission, testCore } from "@atlasqueue/harness";
-import { beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
+import { engineHarness } from "../../test/engine-harness.ts";
 import { setLimits } from "../limits/set.ts";
-import { enqueue } from "../submit/enqueue.ts";
 import { claimReady } from "./claim.ts";
 import type { Claimer } from "./lease.ts";
 
 // Claims of one tenant's queues, of all kinds, while there is no signal to say which have jobs.
 
-const deps = forFile(testCore);
+const { deps, addMany } = engineHarness();
 const kinds: Record<string, QueueLimitsInput> = {
   plain: {},
   limited: { concurrency: 1_000 },
@@ -16,23 +15,11 @@ const kinds: Record<string, QueueLimitsInput> = {
 const queues = Object.keys(kinds);
 const claimer: Claimer = { tenant: "default", queues, worker_id: "w1", lease_seconds: 30 };
 
-beforeAll(async () => {
+beforeEach(async () => {
   for (const [queue, limits] of Object.entries(kinds))
     await setLimits(deps, { tenant: "default", queue }, queueLimits.parse(limits));
 });
-beforeEach(
-  () =>
-    deps.database
-      .sql`TRUNCATE atlasqueue.jobs, atlasqueue.claims, atlasqueue.queue_starts, atlasqueue.idempotency_keys`,
-);
-
-const add = async (queue: string, count: number): Promise<void> => {
-  await enqueue(
-    deps,
-    Array.from({ length: count }, () => submission({ queue })),
-    { idempotency_ttl_seconds: 60 },
-  );
-};
+const add = (queue: string, count: number) => addMany(count, { queue });
 /** By queue, those claimed by so many claims of so many jobs each. */
 const claimed = async (claims: number, jobs_max: number, by: Claimer = claimer): Promise<Record<string, number>> => {
   const counts: Record<string, number> = {};

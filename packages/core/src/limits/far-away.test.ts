@@ -1,7 +1,8 @@
-import { tcpProxy, type TcpProxy } from "@atlasqueue/harness";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import type { TcpProxy } from "@atlasqueue/harness";
+import { beforeEach, expect, test } from "vitest";
 import { claimer, engineHarness } from "../../test/engine-harness.ts";
-import { connectDatabase, type Database } from "../database/connect.ts";
+import { openDatabase, openProxy } from "../../test/opened.ts";
+import type { Database } from "../database/connect.ts";
 import { claimReady } from "../lease/claim.ts";
 import { setLimits } from "./set.ts";
 
@@ -15,12 +16,8 @@ const connections_max = 10;
 
 beforeEach(async () => {
   await setLimits(deps, { tenant: "default", queue: "default" }, limits);
-  proxy = await tcpProxy(url());
-  far = connectDatabase({ url: proxy.url, connectionsMax: connections_max, timeoutMs: 20_000 });
-});
-afterEach(async () => {
-  await far.close();
-  await proxy.close();
+  proxy = await openProxy(url());
+  far = openDatabase({ url: proxy.url, connectionsMax: connections_max, timeoutMs: 20_000 });
 });
 
 const limits = { concurrency: 1_000, group_concurrency: null, rate: null, group_rate: null, fair_by: null };

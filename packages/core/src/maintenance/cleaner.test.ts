@@ -1,16 +1,19 @@
-import { brokenConnection, eventually, recordEvents, steppingDatabase, testDatabase } from "@atlasqueue/harness";
+import { brokenConnection, eventually, steppingDatabase } from "@atlasqueue/harness";
 import { expect, test, vi } from "vitest";
+import { engineHarness } from "../../test/engine-harness.ts";
 import { createLogger } from "../observe/log.ts";
-import { memorySignal } from "../signal/memory/signal.ts";
 import { clearAway } from "./cleaner.ts";
 import { defaultRetention } from "./retention.ts";
+
+const { deps, recorded } = engineHarness();
+const clear = ({ signal: stop }: AbortController, database = deps.database) =>
+  clearAway({ ...deps, database, logger: createLogger("silent", "test") }, defaultRetention, undefined, stop);
 
 /** As left by a tenant that made and removed things all day; more than one step takes. */
 const many = 1_100;
 
 test("a pass takes all there is of each kind, and passes over what somebody keeps locked", async () => {
-  const own = await testDatabase();
-  const { sql } = own.database;
+  const { sql } = deps.database;
   await sql`INSERT INTO atlasqueue.queue_counts (tenant, queue) SELECT 'default', 'gone-' || n FROM generate_series(1, ${many}::int) AS n`;
   await sql`INSERT INTO atlasqueue.queues (tenant, queue) SELECT 'default', 'resumed-' || n FROM generate_series(1, ${many}::int) AS n`;
   await sql`
@@ -19,15 +22,9 @@ test("a pass takes all there is of each kind, and passes over what somebody keep
     SELECT gen_random_uuid(), 'default', 'replay', 'done', '{}', 0, true, 0, '{}', now(), '{}', 1, now(), now(),
            now() - interval '31 days' FROM generate_series(1, ${many}::int)`;
   const stop = new AbortController();
-  const deps = { database: own.database, observe: recordEvents().observe, signal: memorySignal() };
   await sql.begin(async (stranger) => {
     const locked = await stranger`SELECT FROM atlasqueue.queues LIMIT 600 FOR UPDATE`;
-    const cleaning = clearAway(
-      { ...deps, logger: createLogger("silent", "test") },
-      defaultRetention,
-      undefined,
-      stop.signal,
-    );
+    const cleaning = clear(stop);
     const left = async () => ({
       totals: (await sql`SELECT FROM atlasqueue.queue_counts`).length,
       queues: (await sql`SELECT FROM atlasqueue.queues`).length,
@@ -37,30 +34,25 @@ test("a pass takes all there is of each kind, and passes over what somebody keep
     stop.abort();
     await cleaning;
   });
-  await own.drop();
 });
 
 test("a stop ends both passes after the part that is under way", async () => {
-  const own = await testDatabase();
   const stop = new AbortController();
   const after = vi.fn();
-  const database = steppingDatabase(own.database, (kind) => {
+  const database = steppingDatabase(deps.database, (kind) => {
     if (kind !== "statement") return;
     if (stop.signal.aborted) after();
     stop.abort();
     throw brokenConnection();
   });
-  const deps = { database, observe: recordEvents().observe, signal: memorySignal() };
-  await clearAway({ ...deps, logger: createLogger("silent", "test") }, defaultRetention, undefined, stop.signal);
+  await clear(stop, database);
   expect(stop.signal.aborted).toBe(true);
   // The other pass's first.
   expect(after.mock.calls.length).toBeLessThanOrEqual(1);
-  await own.drop();
 });
 
 test("a part of the cleaner that fails keeps no other from its rows", async () => {
-  const own = await testDatabase();
-  const { sql } = own.database;
+  const { sql } = deps.database;
   await sql`
     INSERT INTO atlasqueue.idempotency_keys (tenant, key, request_hash, job_id, expires_at)
     VALUES ('default', 'old', '', gen_random_uuid(), now() - interval '1 hour')`;
@@ -70,13 +62,11 @@ test("a part of the cleaner that fails keeps no other from its rows", async () =
     VALUES (gen_random_uuid(), 'default', 'replay', 'done', '{}', 0, true, 0, '{}', now(), '{}', 1, now(), now(),
             now() - interval '31 days')`;
   const failing = ["job_attempts", "audit_log", "date_trunc('hour'"];
-  const database = steppingDatabase(own.database, (kind, _number, text) => {
+  const database = steppingDatabase(deps.database, (kind, _number, text) => {
     if (kind === "statement" && failing.some((part) => text.includes(part))) throw brokenConnection();
   });
-  const events = recordEvents();
-  const deps = { database, observe: events.observe, signal: memorySignal(), logger: createLogger("silent", "test") };
   const stop = new AbortController();
-  const cleaning = clearAway(deps, defaultRetention, undefined, stop.signal);
+  const cleaning = clear(stop, database);
   const left = async () => ({
     keys: (await sql`SELECT FROM atlasqueue.idempotency_keys`).length,
     replays: (await sql`SELECT FROM atlasqueue.operations`).length,
@@ -84,7 +74,6 @@ test("a part of the cleaner that fails keeps no other from its rows", async () =
   await eventually(async () => expect(await left()).toEqual({ keys: 0, replays: 0 }));
   stop.abort();
   await cleaning;
-  const told = events.named("database_unavailable").map((event) => "during" in event && event.during);
+  const told = recorded.named("database_unavailable").map((event) => "during" in event && event.during);
   expect(told.toSorted()).toEqual(["acts", "jobs", "minutes", "own_jobs"].map((part) => `retention: ${part}`));
-  await own.drop();
 });

@@ -1,6 +1,6 @@
-import { connectDatabase } from "../database/connect.ts";
 import { recordEvents, submission, testDatabase, forFile } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
+import { openDatabase } from "../../test/opened.ts";
 import { enqueue } from "../submit/enqueue.ts";
 import { dueSummaryInTime } from "./due-summary.ts";
 
@@ -19,11 +19,6 @@ test("a sweep knows nothing of what is not answered in time", async () => {
 });
 
 test("when the database is away, that is an error", async () => {
-  const database = connectDatabase({
-    url: "postgres://nobody@127.0.0.1:1/none",
-    connectionsMax: 1,
-    timeoutMs: 300,
-  });
+  const database = openDatabase({ url: "postgres://nobody@127.0.0.1:1/none", connectionsMax: 1, timeoutMs: 300 });
   await expect(dueSummaryInTime({ database })).rejects.toThrow();
-  await database.close();
 });

@@ -18,7 +18,7 @@ import { readDueSummary } from "./due-summary.ts";
 
 const nobody = "00000000-0000-0000-0000-000000000000";
 
-const { deps, recorded, add, addMany, take, finish, read, statuses } = engineHarness();
+const { deps, recorded, add, addMany, besideStranger, take, finish, read, statuses } = engineHarness();
 const expire = () => expireAll({ ...deps, followUps: nothingFollows });
 /** The time of all that have one is over, but of this job. */
 const isOver = (but = nobody) => deps.database.sql`
@@ -142,8 +142,7 @@ test("pages of many tenants' jobs expire in one go, but for those that another t
   const ids = await addMany(1_100, { expires_in: 60 });
   await deps.database.sql`UPDATE atlasqueue.jobs SET tenant = 'other' WHERE id < ${ids[300] ?? ""}::uuid`;
   await isOver();
-  await deps.database.sql.begin(async (stranger) => {
-    await stranger`SELECT FROM atlasqueue.jobs WHERE id = ${ids[7] ?? ""} FOR UPDATE`;
+  await besideStranger([ids[7]], async () => {
     await expire();
   });
   const rows = await deps.database.sql<{ status: string; jobs: number }[]>`

@@ -1,6 +1,6 @@
 import { firstId } from "../ids.ts";
 import { submission } from "@atlasqueue/harness";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { engineHarness } from "../../test/engine-harness.ts";
 import { firstIdAt } from "./retention.ts";
 import { enqueue } from "../submit/enqueue.ts";
@@ -35,23 +35,19 @@ test("a job that cannot be removed or cleared keeps none after it from being so"
     CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'refused' USING ERRCODE = '22000'; END $$;
     CREATE TRIGGER refuse BEFORE UPDATE OR DELETE ON atlasqueue.jobs FOR EACH ROW WHEN (OLD.id IN ('${bad.join("','")}'))
       EXECUTE FUNCTION refuse()`);
-  try {
-    let cleared: Cleared = { jobs: 0, last: firstId, more: true };
-    while (cleared.more) cleared = await clearResults(deps, 60, cleared.last ?? firstId, firstIdAt(new Date()), 10);
-    const left = await deps.database.sql`SELECT id FROM atlasqueue.jobs WHERE result::text <> 'null' ORDER BY id`;
-    expect(left.map(({ id }) => id)).toEqual(bad);
-    const stuck: (string | undefined)[] = [];
-    for (let after: string | undefined = firstId; after !== undefined;) {
-      const step: Pruned = await prune(deps, { succeededHours: 1, deadHours: 1 }, after, 10);
-      if (step.failed) stuck.push(step.next);
-      after = step.next;
-    }
-    expect(stuck).toEqual(bad);
-    expect((await deps.database.sql`SELECT FROM atlasqueue.jobs`).length).toBe(bad.length);
-  } finally {
-    await deps.database.sql.unsafe("DROP TRIGGER refuse ON atlasqueue.jobs; DROP FUNCTION refuse()");
-    await deps.database.sql`DELETE FROM atlasqueue.jobs`;
+  onTestFinished(async () => void (await deps.database.sql.unsafe("DROP FUNCTION refuse CASCADE")));
+  let cleared: Cleared = { jobs: 0, last: firstId, more: true };
+  while (cleared.more) cleared = await clearResults(deps, 60, cleared.last ?? firstId, firstIdAt(new Date()), 10);
+  const left = await deps.database.sql`SELECT id FROM atlasqueue.jobs WHERE result::text <> 'null' ORDER BY id`;
+  expect(left.map(({ id }) => id)).toEqual(bad);
+  const stuck: (string | undefined)[] = [];
+  for (let after: string | undefined = firstId; after !== undefined;) {
+    const step: Pruned = await prune(deps, { succeededHours: 1, deadHours: 1 }, after, 10);
+    if (step.failed) stuck.push(step.next);
+    after = step.next;
   }
+  expect(stuck).toEqual(bad);
+  expect((await deps.database.sql`SELECT FROM atlasqueue.jobs`).length).toBe(bad.length);
 });
 
 test("two processes that prune at once remove each job once", async () => {
@@ -96,17 +92,6 @@ test("finished jobs go when their time is up, with their attempts; the others st
   expect(attempts.map(({ job_id }) => job_id).sort()).toEqual(kept.toSorted());
   expect(dead).toEqual([gone[2]]);
   expect(steps).toBeGreaterThan(2);
-});
-
-test("jobs go with their steps", async () => {
-  const kept = await insert("queued", 30, null);
-  const with_steps = await insert("succeeded", 30, 25);
-  await deps.database.sql`UPDATE atlasqueue.jobs SET has_steps = true WHERE id = ${with_steps}`;
-  await deps.database
-    .sql`INSERT INTO atlasqueue.job_state (tenant, job_id, kind, name, value, at, attempt) VALUES ('default', ${with_steps}, 'step', 'a', '1', now(), 1)`;
-  expect(await prune(deps, { succeededHours: 24, deadHours: 24 }, firstId, 10)).toMatchObject({ jobs: 1 });
-  expect(await deps.database.sql`SELECT id FROM atlasqueue.jobs`).toEqual([{ id: kept }]);
-  expect((await deps.database.sql`SELECT FROM atlasqueue.job_state`).length).toBe(0);
 });
 
 test("expired keys go, a few at a time", async () => {

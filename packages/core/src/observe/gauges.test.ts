@@ -1,17 +1,13 @@
-import { eventually, forFile, submission, testDatabase } from "@atlasqueue/harness";
-import { beforeEach, expect, test } from "vitest";
+import { eventually, submission } from "@atlasqueue/harness";
+import { expect, test } from "vitest";
+import { engineHarness } from "../../test/engine-harness.ts";
 import { memorySignal } from "../signal/memory/signal.ts";
 import { enqueue } from "../submit/enqueue.ts";
 import { pauseQueue } from "../queues/pause.ts";
 import { addFleetGauges, addServerGauges } from "./gauges.ts";
 import { createMetrics } from "./metrics.ts";
 
-const own = forFile(testDatabase);
-const observe = () => {};
-beforeEach(async () => {
-  await own.database
-    .sql`TRUNCATE atlasqueue.jobs, atlasqueue.queue_counts, atlasqueue.queue_changes, atlasqueue.queues`;
-});
+const { deps } = engineHarness();
 
 const shown = async ({ registry }: ReturnType<typeof createMetrics>, name: string) =>
   Object.fromEntries(
@@ -20,21 +16,21 @@ const shown = async ({ registry }: ReturnType<typeof createMetrics>, name: strin
       .filter((line) => line.startsWith(`atlasqueue_${name}`))
       .map((line) => line.split(" ")),
   );
-const add = (queue: string, seconds_ago: number, priority = 0) =>
-  enqueue({ database: own.database, observe }, [submission({ queue, priority })], { idempotency_ttl_seconds: 60 }).then(
-    () => own.database
-      .sql`UPDATE atlasqueue.jobs SET ready_at = now() - ${seconds_ago} * interval '1 second' WHERE queue = ${queue}
-      AND priority = ${priority}`,
-  );
+const add = async (queue: string, seconds_ago: number, priority = 0) => {
+  await enqueue(deps, [submission({ queue, priority })], { idempotency_ttl_seconds: 60 });
+  await deps.database.sql`
+    UPDATE atlasqueue.jobs SET ready_at = now() - ${seconds_ago} * interval '1 second'
+    WHERE queue = ${queue} AND priority = ${priority}`;
+};
 
 test("jobs by status and the longest wait of a ready one, whatever its priority; paused queues do not count", async () => {
   await add("a", 10, 5);
   await add("a", 400, -3);
   await add("b", 100);
   await add("paused", 9_000);
-  await pauseQueue({ database: own.database, observe }, { tenant: "default", queue: "paused" });
+  await pauseQueue(deps, { tenant: "default", queue: "paused" });
   const metrics = createMetrics();
-  addFleetGauges(metrics.registry, own);
+  addFleetGauges(metrics.registry, deps);
   expect(await shown(metrics, "jobs{")).toMatchObject({
     'atlasqueue_jobs{status="queued"}': "4",
     'atlasqueue_jobs{status="dead"}': "0",
@@ -47,8 +43,8 @@ test("jobs by status and the longest wait of a ready one, whatever its priority;
 test("however often they are read, the database is asked once in fifteen seconds", async () => {
   let asked = 0;
   const counted = {
-    ...own.database,
-    sql: new Proxy(own.database.sql, {
+    ...deps.database,
+    sql: new Proxy(deps.database.sql, {
       get: (sql, name) => {
         if (name === "unsafe") asked += 1;
         return Reflect.get(sql, name) as unknown;
@@ -69,9 +65,9 @@ test("however often they are read, the database is asked once in fifteen seconds
 
 test("while Postgres does not answer, its gauges are left out and the others are shown", async () => {
   const metrics = createMetrics();
-  const closed = { ...own.database, sql: (() => {}) as never };
+  const closed = { ...deps.database, sql: (() => {}) as never };
   addFleetGauges(metrics.registry, { database: closed });
-  addServerGauges(metrics.registry, { database: own.database, signal: memorySignal() });
+  addServerGauges(metrics.registry, { database: deps.database, signal: memorySignal() });
   expect(await shown(metrics, "jobs{")).toEqual({});
   expect(await shown(metrics, "oldest_ready")).toEqual({});
   expect(await shown(metrics, "redis_state")).toEqual({
@@ -80,7 +76,7 @@ test("while Postgres does not answer, its gauges are left out and the others are
     'atlasqueue_redis_state{state="down"}': "0",
   });
   expect(await shown(metrics, "database_connections_limit")).toEqual({ atlasqueue_database_connections_limit: "10" });
-  const asleep = own.database.sql`SELECT pg_sleep(600)`.execute();
+  const asleep = deps.database.sql`SELECT pg_sleep(600)`.execute();
   await eventually(async () =>
     expect(await shown(metrics, "database_connections_busy")).toEqual({ atlasqueue_database_connections_busy: "1" }),
   );

@@ -2,6 +2,7 @@ import type { Actor } from "@atlasqueue/contract";
 import { eventually, steppingDatabase } from "@atlasqueue/harness";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { engineHarness, tenant } from "../../test/engine-harness.ts";
+import { nothingFollows } from "../../test/explorer/moves/move.ts";
 import type { OperationRow } from "../database/schema/index.ts";
 import { createFollowUps } from "../follow-ups.ts";
 import { createSweeper } from "../maintenance/sweep/sweeper.ts";
@@ -11,11 +12,10 @@ import { findOperation } from "./find.ts";
 import { steerOperation } from "./steer.ts";
 import { stepOperation } from "./step.ts";
 
-const { deps, recorded, add, addMany, take, die, status, statuses } = engineHarness();
+const { deps, recorded, add, addMany, besideStranger, take, die, status, statuses } = engineHarness();
 beforeEach(() => deps.database.sql`TRUNCATE atlasqueue.operations`);
 
 const anybody: Actor = { kind: "anybody", token_id: null, name: null };
-const nothingFollows = { cancelled: async () => {}, retried: async () => {}, noLongerDead: async () => {} };
 
 const start = async (kind: OperationWish["kind"], filter: OperationWish["filter"] = {}, upper?: string) => {
   const row = await createOperation({ ...deps, followUps: nothingFollows }, { tenant, kind, filter, upper }, anybody);
@@ -96,8 +96,7 @@ test("a retry makes stopped jobs ready in the order of their groups; a purge lea
 test("a locked job is looked at again, and counts as failed only if it is locked all the time", async () => {
   const ids = await addMany(10);
   const row = await start("cancel");
-  await deps.database.sql.begin(async (stranger) => {
-    await stranger`SELECT FROM atlasqueue.jobs WHERE id = ${ids[4] ?? ""} FOR UPDATE`;
+  await besideStranger([ids[4]], async () => {
     await step();
     expect(await look(row)).toMatchObject({ status: "running", done: 9, failed: 0 });
   });
@@ -105,8 +104,7 @@ test("a locked job is looked at again, and counts as failed only if it is locked
   expect(await look(row)).toMatchObject({ status: "done", done: 10, failed: 0 });
   const more = await addMany(10);
   const other = await start("cancel");
-  await deps.database.sql.begin(async (stranger) => {
-    await stranger`SELECT FROM atlasqueue.jobs WHERE id = ${more[4] ?? ""} FOR UPDATE`;
+  await besideStranger([more[4]], async () => {
     await runOperation();
   });
   expect(await look(other)).toMatchObject({ status: "done", done: 9, failed: 1 });

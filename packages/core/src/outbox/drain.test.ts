@@ -4,7 +4,7 @@ import { engineHarness } from "../../test/engine-harness.ts";
 import { drainPage, type Handler, type Handlers } from "./drain-page.ts";
 import { createDrainer } from "./drainer.ts";
 
-const { deps, add, addMany } = engineHarness();
+const { deps, add, addMany, besideStranger } = engineHarness();
 
 const write = async (key: string, { kind = "a", tenant = "default", version = 1 } = {}) => {
   const [row] = await deps.database.sql<{ id: string }[]>`
@@ -35,13 +35,6 @@ function recording(handle: Handler = async () => ({})) {
   return { seen, handlers };
 }
 
-/** Runs `work` while an open transaction has locked the rows of these jobs. */
-const whileLocked = (ids: readonly string[], work: () => Promise<void>) =>
-  deps.database.sql.begin(async (stranger) => {
-    await stranger`SELECT FROM atlasqueue.jobs WHERE id = ANY(${`{${ids.join()}}`}::uuid[]) FOR UPDATE`;
-    await work();
-  });
-
 test("each tenant's oldest rows come first, and tenants have equal shares of a page", async () => {
   const jobs = await addMany(9);
   for (const id of jobs.slice(0, 8)) await write(id);
@@ -66,7 +59,7 @@ test("a row whose job is locked is put off for twice as long each time, up to 30
   await write(stuck);
   await write(free);
   const { seen, handlers } = recording();
-  await whileLocked([stuck], async () => {
+  await besideStranger([stuck], async () => {
     expect(await drainPage(deps, handlers, 10)).toMatchObject({ rows: 2 });
     expect([seen, await left()]).toEqual([[free], [stuck]]);
     expect((await delays())[0]).toBeLessThanOrEqual(250);
@@ -90,7 +83,7 @@ test("many rows of one tenant that were put off are not read again before they a
   const jobs = await addMany(60);
   for (const id of jobs) await write(id);
   const { seen, handlers } = recording();
-  await whileLocked(jobs.slice(0, 55), async () => {
+  await besideStranger(jobs.slice(0, 55), async () => {
     while ((await drainPage(deps, handlers, 10)).rows > 0);
     expect(seen).toEqual(jobs.slice(55));
   });
@@ -132,7 +125,7 @@ test("what is put off comes back by itself", async () => {
   await write(job);
   const { seen, handlers } = recording();
   const outbox = createDrainer(deps, handlers);
-  await whileLocked([job], async () => void (await outbox.drain()));
+  await besideStranger([job], async () => void (await outbox.drain()));
   await eventually(() => expect(seen).toEqual([job]));
   outbox.stop();
 });

@@ -1,3 +1,4 @@
+import { queueLimits } from "@atlasqueue/contract";
 import { eventually, submission } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { engineHarness } from "../../test/engine-harness.ts";
@@ -52,18 +53,12 @@ test("an unused queue makes room", async () => {
   const queues = bound(1);
   const ref = { tenant: "default", queue: "a" };
   await pauseQueue(deps, ref);
-  await setLimits(deps, ref, { concurrency: 1, group_concurrency: null, rate: null, group_rate: null, fair_by: null });
+  await setLimits(deps, ref, queueLimits.parse({ concurrency: 1 }));
   await refused(queues.admit("default", ["b"]));
   await resumeQueue({ ...deps, signal: memorySignal() }, ref);
   await forget(deps, "others", 10);
   await refused(bound(1).admit("default", ["b"]));
-  await setLimits(deps, ref, {
-    concurrency: null,
-    group_concurrency: null,
-    rate: null,
-    group_rate: null,
-    fair_by: null,
-  });
+  await setLimits(deps, ref, queueLimits.parse({}));
   await forget(deps, "others", 10);
   await eventually(() => queues.admit("default", ["b"]));
 });

@@ -13,7 +13,7 @@ import { pauseQueue } from "../queues/pause.ts";
 import { completeAndLeaseNext } from "./complete-and-lease-next.ts";
 import { claimer, engineHarness } from "../../test/engine-harness.ts";
 
-const { deps, add, statuses, take } = engineHarness({ group: "g" });
+const { deps, add, besideStranger, statuses, take } = engineHarness({ group: "g" });
 
 const queue = { tenant: "default", queue: "default" };
 
@@ -123,8 +123,7 @@ test("one that is not due, locked by another transaction, or cancelled meanwhile
 
   const [d, e, f] = await add({ group: "h" }, { group: "h" }, { group: "h" });
   const lease = await take(d);
-  await deps.database.sql.begin(async (stranger) => {
-    await stranger`SELECT FROM atlasqueue.jobs WHERE id = ${e ?? ""} FOR UPDATE`;
+  await besideStranger([e], async () => {
     expect((await goOn([lease])).next).toEqual([]);
   });
   await cancel(deps, "default", e ?? "");
@@ -134,8 +133,7 @@ test("one that is not due, locked by another transaction, or cancelled meanwhile
 test("a settlement that is repeated takes no job, even if the next one was locked the first time", async () => {
   const [a, b] = await add({}, {});
   const lease = await take(a);
-  await deps.database.sql.begin(async (other) => {
-    await other`SELECT FROM atlasqueue.jobs WHERE id = ${b ?? ""} FOR UPDATE`;
+  await besideStranger([b], async () => {
     expect(await goOn([lease])).toEqual({ kinds: ["applied"], next: [], ready: [] });
   });
   expect(await goOn([lease])).toEqual({ kinds: ["applied"], next: [], ready: [b] });

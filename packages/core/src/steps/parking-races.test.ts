@@ -7,7 +7,7 @@ import { park } from "./park.ts";
 import { sendSignal } from "./signal.ts";
 import { storeStep } from "./store.ts";
 
-const { deps, started, read, signal, counts } = stepsHarness();
+const { deps, besideStranger, started, read, signal, counts } = stepsHarness();
 
 test("a signal is never lost between the look of a job for it and its parking", async () => {
   for (let round = 0; round < 40; round += 1) {
@@ -23,8 +23,7 @@ test("a signal is never lost between the look of a job for it and its parking", 
 
 test("another transaction's lock on the job refuses them after a moment, and is passed by none", async () => {
   const lease = await started();
-  await deps.database.sql.begin(async (tx) => {
-    await tx`SELECT FROM atlasqueue.jobs WHERE id = ${lease.id} FOR UPDATE`;
+  await besideStranger([lease.id], async () => {
     for (const move of [
       () => storeStep(deps, lease, "a", 1),
       () => park(deps, lease, "go", 60),

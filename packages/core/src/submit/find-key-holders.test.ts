@@ -1,7 +1,7 @@
-import { submission, tcpProxy } from "@atlasqueue/harness";
+import { submission } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { engineHarness } from "../../test/engine-harness.ts";
-import { connectDatabase } from "../database/connect.ts";
+import { openDatabase, openProxy } from "../../test/opened.ts";
 import { enqueueAll } from "./enqueue-all.ts";
 import type { Submission } from "./outcome.ts";
 
@@ -9,21 +9,16 @@ const { deps, url } = engineHarness();
 
 /** How many bytes the database answers while a batch is submitted. */
 async function answeredTo(batch: readonly Submission[]): Promise<number> {
-  const proxy = await tcpProxy(url());
-  const database = connectDatabase({ url: proxy.url, connectionsMax: 1, timeoutMs: 20_000 });
+  const proxy = await openProxy(url());
+  const database = openDatabase({ url: proxy.url, connectionsMax: 1, timeoutMs: 20_000 });
   let bytes = 0;
-  try {
-    await database.sql`SELECT`;
-    proxy.alterAnswers((text) => {
-      bytes += text.length;
-      return text;
-    });
-    const outcome = await enqueueAll({ ...deps, database }, batch, { idempotency_ttl_seconds: 60 });
-    expect(outcome).toMatchObject({ kind: "stored", outcomes: batch.map(() => ({ job: { status: "queued" } })) });
-  } finally {
-    await database.close();
-    await proxy.close();
-  }
+  await database.sql`SELECT`;
+  proxy.alterAnswers((text) => {
+    bytes += text.length;
+    return text;
+  });
+  const outcome = await enqueueAll({ ...deps, database }, batch, { idempotency_ttl_seconds: 60 });
+  expect(outcome).toMatchObject({ kind: "stored", outcomes: batch.map(() => ({ job: { status: "queued" } })) });
   return bytes;
 }
 

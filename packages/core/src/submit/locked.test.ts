@@ -2,7 +2,8 @@ import type { SubmitJobInput } from "@atlasqueue/contract";
 import { forFile, recordEvents, submission, testDatabase } from "@atlasqueue/harness";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { admitAll } from "../../test/advance.ts";
-import { connectDatabase, type Database } from "../database/connect.ts";
+import { openDatabase } from "../../test/opened.ts";
+import type { Database } from "../database/connect.ts";
 import { createSubmitter, type Submitter } from "./submitter.ts";
 
 // Another session has locked a group that some of the requests want.
@@ -19,13 +20,10 @@ beforeEach(async () => {
   await own.database
     .sql`TRUNCATE atlasqueue.jobs, atlasqueue.job_groups, atlasqueue.idempotency_keys, atlasqueue.flows, atlasqueue.flow_jobs, atlasqueue.flow_edges, atlasqueue.outbox`;
   // What waits for the other session longer than 200 ms fails by this deadline.
-  database = connectDatabase({ url: own.url, connectionsMax: 4, timeoutMs: 20_000 });
+  database = openDatabase({ url: own.url, connectionsMax: 4, timeoutMs: 20_000 });
   submitter = submitterOn(database);
 });
-afterEach(async () => {
-  await submitter.close();
-  await database.close();
-});
+afterEach(() => submitter.close());
 
 let keys = 0;
 const asked = (request: Partial<SubmitJobInput>) => submission(request, `locked-${(keys += 1)}`);
@@ -74,10 +72,9 @@ test.each(Object.entries(ways))(
 );
 
 test("many processes that add to one busy group all get through", async () => {
-  const databases = Array.from({ length: 4 }, () =>
-    connectDatabase({ url: own.url, connectionsMax: 4, timeoutMs: 20_000 }),
+  const submitters = Array.from({ length: 4 }, () =>
+    submitterOn(openDatabase({ url: own.url, connectionsMax: 4, timeoutMs: 20_000 })),
   );
-  const submitters = databases.map(submitterOn);
   const busy = () => asked({ type: "busy", group: "busy" });
   await Promise.all(submitters.flatMap((one) => Array.from({ length: 500 }, () => one.submit(busy(), 10))));
   await admitAll({ database, observe });
@@ -85,7 +82,6 @@ test("many processes that add to one busy group all get through", async () => {
     SELECT DISTINCT group_seq AS seq FROM atlasqueue.jobs WHERE type = 'busy' AND group_seq > 0`;
   expect(seqs).toHaveLength(1_999);
   await Promise.all(submitters.map((one) => one.close()));
-  await Promise.all(databases.map((one) => one.close()));
 });
 
 test("a program that ends does not wait for the deadline of what is locked", async () => {

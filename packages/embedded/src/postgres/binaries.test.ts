@@ -17,10 +17,6 @@ const identity = serverIdentity("/nonexistent");
 const runsThere = (folder: string) =>
   spawnSync(join(folder, "native/bin/postgres"), ["--version"], { cwd: "/", ...identity }).status === 0;
 
-function isLink(path: string): boolean {
-  return lstatSync(path).isSymbolicLink();
-}
-
 test("the programs are found where PostgreSQL's user can run them", async () => {
   const { postgres } = await findBinaries(identity);
   expect(spawnSync(postgres, ["--version"], { cwd: "/", encoding: "utf8", ...identity }).stdout).toMatch(/^postgres/);
@@ -65,7 +61,7 @@ test("links the install script did not make are made", () => {
   makeLinks(folder);
   const links = readdirSync(join(folder, "native/lib"), { encoding: "utf8" });
   expect(links.length).toBeGreaterThan(0);
-  expect(links.every((link) => isLink(join(folder, "native/lib", link)))).toBe(true);
+  expect(links.every((link) => lstatSync(join(folder, "native/lib", link)).isSymbolicLink())).toBe(true);
   makeLinks(folder);
   rmSync(folder, { recursive: true });
 });

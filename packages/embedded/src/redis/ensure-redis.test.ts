@@ -22,10 +22,7 @@ function machine({ aptWorks }: { aptWorks: boolean }) {
   const put = aptWorks ? `printf '#!/bin/sh\\n' > ${bin}/redis-server; /bin/chmod +x ${bin}/redis-server` : "exit 100";
   const apt = `#!/bin/sh\necho "$DEBIAN_FRONTEND $*" >> ${asked}\n${put}\n`;
   writeFileSync(join(bin, "apt-get"), apt, { mode: 0o755 });
-  return {
-    bin,
-    asked: () => (existsSync(asked) ? readFileSync(asked, "utf8").trim().split("\n") : []),
-  };
+  return { bin, asked: () => (existsSync(asked) ? readFileSync(asked, "utf8").trim().split("\n") : []) };
 }
 
 test("with a server present nothing is printed", () => {

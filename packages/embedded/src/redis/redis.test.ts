@@ -48,10 +48,7 @@ test("a restart keeps the port and forgets the data", async () => {
 });
 
 test("arguments can make it persistent", async () => {
-  const server = await start({
-    dir: openFolder(),
-    args: ["--appendonly", "yes", "--appendfsync", "always"],
-  });
+  const server = await start({ dir: openFolder(), args: ["--appendonly", "yes", "--appendfsync", "always"] });
   await ask(server.url, "SET color blue");
   await server.kill("SIGKILL");
   expect(isRunning(server.pid)).toBe(false);

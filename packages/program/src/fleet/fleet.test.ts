@@ -1,45 +1,43 @@
 import { writeFile, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { createLogger } from "@atlasqueue/core";
-import { startFleet, whenStarted } from "./fleet.ts";
+import { startFleet, whenStarted, type FleetConfig } from "./fleet.ts";
 import { apart } from "./launch.ts";
 
-const about = z.object({ at: z.number() });
-
-/** The system refuses a program's environment that is too long (E2BIG), and Node throws it at once, like ENOMEM. */
-const refused = { LONG: "x".repeat(4_000_000) };
-
-/** Ends at once; when its environment lets it stay, it reports that it started. */
-async function program(): Promise<string> {
+/** A fleet of one process with this code unless told otherwise, and what its log says. */
+async function fleetOf(code: string, config: Partial<FleetConfig<unknown>>) {
   const folder = await mkdtemp(join(tmpdir(), "fleet-"));
   onTestFinished(() => rm(folder, { recursive: true }));
   const file = join(folder, "member.mjs");
-  const says = JSON.stringify({ member: "started", about: { at: 1 } });
-  await writeFile(
-    file,
-    `import { writeSync } from "node:fs"; writeSync(3, ${JSON.stringify(`${says}\n`)}); process.exit(Number(process.env.CODE));`,
-  );
-  return file;
+  await writeFile(file, code);
+  const events: string[] = [];
+  const logger = createLogger("info", "test", { write: (line) => void events.push(JSON.parse(line).event) });
+  const about = z.object({ at: z.number() });
+  const parts = { processes: 1, launch: apart(file), about, env: () => ({}), stop_ms_max: 5_000, logger };
+  return { fleet: startFleet<unknown>({ ...parts, ...config }), events };
 }
+
+/** In a process' code, to say this. */
+const say = (message: object) => `writeSync(3, ${JSON.stringify(`${JSON.stringify(message)}\n`)});`;
+const sayStarted = say({ member: "started", about: { at: 1 } });
+
+/** Reports that it started, and ends at once. */
+const ending = `import { writeSync } from "node:fs"; ${sayStarted} process.exit(Number(process.env.CODE));`;
+/** The system refuses a program's environment that is too long (E2BIG), and Node throws it at once, like ENOMEM. */
+const refused = { LONG: "x".repeat(4_000_000) };
 
 test("a process the system refuses to restart is tried again after a rest", async () => {
   let starts = 0;
-  const fleet = startFleet({
-    processes: 1,
-    launch: apart(await program()),
-    about,
+  const { fleet } = await fleetOf(ending, {
     ends: true,
     env() {
       starts += 1;
       if (starts === 2) return refused;
       return { CODE: starts === 1 ? "1" : "0" };
     },
-    stop_ms_max: 5_000,
-    logger: createLogger("silent", "test"),
   });
   await expect(fleet.started).resolves.toEqual([{ at: 1 }]);
   expect(await fleet.finished).toBe(0);
@@ -47,53 +45,27 @@ test("a process the system refuses to restart is tried again after a rest", asyn
 });
 
 test("a process the system refuses at the start makes the start fail", async () => {
-  const fleet = startFleet({
-    processes: 1,
-    launch: apart(await program()),
-    about,
-    env: () => refused,
-    stop_ms_max: 5_000,
-    logger: createLogger("silent", "test"),
-  });
+  const { fleet } = await fleetOf(ending, { env: () => refused });
   await expect(fleet.started).rejects.toThrow("E2BIG");
   await fleet.stop();
 });
 
 /** Says that it started and beats; blocks for ever in its first life, and ends well in the next one. */
-async function hangingProgram(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "fleet-"));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  const file = join(folder, "member.mjs");
-  const line = (message: object) => JSON.stringify(`${JSON.stringify(message)}\n`);
-  await writeFile(
-    file,
-    `import { writeSync } from "node:fs";
-     const end = Date.now() + Number(process.env.BEATS_MS);
-     writeSync(3, ${line({ member: "started", about: { at: 1 } })});
-     setInterval(() => {
-       writeSync(3, ${line({ member: "beat" })});
-       if (Date.now() < end) return;
-       if (process.env.LIFE !== "1") process.exit(0);
-       for (;;);
-     }, 100);`,
-  );
-  return file;
-}
+const hanging = `import { writeSync } from "node:fs";
+  const end = Date.now() + Number(process.env.BEATS_MS);
+  ${sayStarted}
+  setInterval(() => {
+    ${say({ member: "beat" })}
+    if (Date.now() < end) return;
+    if (process.env.LIFE !== "1") process.exit(0);
+    for (;;);
+  }, 100);`;
 
 async function livesOf(hang_ms: number | undefined, first_life: { LIFE: string; BEATS_MS: string }) {
-  const lines: { event: string }[] = [];
   let starts = 0;
-  const fleet = startFleet({
-    processes: 1,
-    launch: apart(await hangingProgram()),
-    about,
-    ends: true,
-    env: () => ((starts += 1) === 1 ? first_life : { LIFE: "2", BEATS_MS: "0" }),
-    stop_ms_max: 1_000,
-    hang_ms,
-    logger: createLogger("info", "test", { write: (line) => void lines.push(JSON.parse(line)) }),
-  });
-  return { fleet, starts: () => starts, hung: () => lines.filter(({ event }) => event === "process_hung").length };
+  const env = () => ((starts += 1) === 1 ? first_life : { LIFE: "2", BEATS_MS: "0" });
+  const { fleet, events } = await fleetOf(hanging, { ends: true, env, stop_ms_max: 1_000, hang_ms });
+  return { fleet, starts: () => starts, hung: () => events.filter((event) => event === "process_hung").length };
 }
 
 test("a process whose event loop is blocked is killed and started again", { tags: ["nightly"] }, async () => {
@@ -115,26 +87,13 @@ test("with the watch off, a blocked process is killed only at the end", async ()
   expect([starts(), hung()]).toEqual([1, 0]);
 });
 
+/** Never says that it started, and does as it is told. */
+const obedient = `import { Socket } from "node:net";
+  new Socket({ fd: 3, readable: true }).on("data", (text) => process.exit(String(text).includes("stop") ? 0 : 1));`;
+
 test("told to stop before it has started, it ends its processes", async () => {
   const stop = new AbortController();
-  const folder = await mkdtemp(join(tmpdir(), "fleet-"));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  const file = join(folder, "member.mjs");
-  // Never says that it started, and does as it is told.
-  await writeFile(
-    file,
-    `import { Socket } from "node:net";
-     new Socket({ fd: 3, readable: true }).on("data", (text) => process.exit(String(text).includes("stop") ? 0 : 1));`,
-  );
-  const events: string[] = [];
-  const fleet = startFleet({
-    processes: 2,
-    launch: apart(file),
-    about,
-    env: () => ({}),
-    stop_ms_max: 60_000,
-    logger: createLogger("info", "test", { write: (line) => void events.push(JSON.parse(line).event) }),
-  });
+  const { fleet, events } = await fleetOf(obedient, { processes: 2, stop_ms_max: 60_000 });
   const started = whenStarted(fleet, stop.signal);
   stop.abort();
   await expect(started).rejects.toThrow("before it had started");
@@ -143,14 +102,7 @@ test("told to stop before it has started, it ends its processes", async () => {
 });
 
 test("what a process says about itself must have the form agreed upon", async () => {
-  const fleet = startFleet({
-    processes: 1,
-    launch: apart(await program()),
-    about: z.object({ at: z.string() }),
-    env: () => ({ CODE: "0" }),
-    stop_ms_max: 5_000,
-    logger: createLogger("silent", "test"),
-  });
+  const { fleet } = await fleetOf(ending, { about: z.object({ at: z.string() }), env: () => ({ CODE: "0" }) });
   await expect(fleet.started).rejects.toThrow("ended with code 0 before it had started");
   await fleet.stop();
 });

@@ -1,4 +1,4 @@
-import { expect, test, vi } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { sourcesOf, type Held } from "./sources.ts";
 
 const away = new Error("away");
@@ -12,23 +12,20 @@ const asking = (firstParents: Held["calls"]["firstParents"], options: Partial<He
 
 test("a question is repeated until it is answered, and each failure is told", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-  try {
-    let asked = 0;
-    const failures: unknown[] = [];
-    const answer = asking(
-      async () => {
-        asked += 1;
-        if (asked < 4) throw away;
-        return undefined;
-      },
-      { failed: (during, error) => failures.push([during, error]) },
-    );
-    await vi.advanceTimersByTimeAsync(10_000);
-    expect(await answer).toBeUndefined();
-    expect(failures).toEqual([1, 2, 3].map(() => ["parents", away]));
-  } finally {
-    vi.useRealTimers();
-  }
+  onTestFinished(() => void vi.useRealTimers());
+  let asked = 0;
+  const failures: unknown[] = [];
+  const answer = asking(
+    async () => {
+      asked += 1;
+      if (asked < 4) throw away;
+      return undefined;
+    },
+    { failed: (during, error) => failures.push([during, error]) },
+  );
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(await answer).toBeUndefined();
+  expect(failures).toEqual([1, 2, 3].map(() => ["parents", away]));
 });
 
 test("a failure that does not pass, and the end of the attempt, end it", async () => {

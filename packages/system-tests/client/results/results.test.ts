@@ -1,8 +1,8 @@
 import { forFile } from "@atlasqueue/harness";
 import { randomUUID } from "node:crypto";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { z } from "zod";
-import { clientOf, testApi } from "../test-api.ts";
+import { clientOf, failed, testApi, workersOf } from "../test-api.ts";
 import {
   createClient,
   defineHandler,
@@ -20,8 +20,8 @@ import {
 
 const api = forFile(testApi);
 const client = clientOf(api);
+const work = workersOf(client);
 
-const failed = async (call: Promise<unknown>): Promise<unknown> => call.then(() => undefined).catch((error) => error);
 const add = defineJob("add", z.object({ a: z.number(), b: z.number() }), z.object({ sum: z.number() }));
 
 class OutOfStock extends DoNotRetryError {
@@ -46,13 +46,12 @@ async function twoJobs(queue: string) {
 test("100 jobs with 20 % random failures: all 100 results through handles", { tags: ["slow"] }, async () => {
   const seed = Math.random();
   const fails = Array.from({ length: 100 }, (_, n) => (n * 7 + Math.floor(seed * 100)) % 5 === 0);
-  const worker = client.work("hundred", ({ n }, { job }) => {
+  work("hundred", ({ n }, { job }) => {
     // Each fails now and then and is retried; every fifth fails for good.
     if (Math.random() < 0.2 && job.attempts < 3) throw new Error("not this time");
     if (fails[Number(n)]) throw Object.assign(new OutOfStock(`tea ${String(n)}`), { name: "OutOfStock" });
     return { n: Number(n) };
   });
-  onTestFinished(() => worker.stop({ deadlineMs: 0 }));
   const jobs = fails.map((_, n): JobSubmission => ({ type: "a", queue: "hundred", payload: { n } }));
   const handles = await client.submitMany(jobs);
   const results = await gather(handles, { returnErrors: true });
@@ -67,11 +66,10 @@ test("a handle gives the status, and the result as the definition makes it", asy
   const handle = await client.submit(add, { a: 1, b: 2 }, { queue: "typed" });
   expect(await handle.status()).toBe("queued");
   expect(await failed(handle.result({ timeoutMs: 20 }))).toBeInstanceOf(TimeoutError);
-  const worker = client.work(
+  work(
     "typed",
     defineHandler(add, ({ a, b }) => ({ sum: a + b })),
   );
-  onTestFinished(() => worker.stop({ deadlineMs: 0 }));
   const { sum } = await handle.result();
   expect(sum).toBe(3);
   expect(await handle.status()).toBe("succeeded");
@@ -83,10 +81,9 @@ test("a handle gives the status, and the result as the definition makes it", asy
 
 test("a failed job's error carries name, message and data", async () => {
   const handle = await client.submit({ type: "a", queue: "carries" });
-  const worker = client.work("carries", () => {
+  work("carries", () => {
     throw new OutOfStock("tea");
   });
-  onTestFinished(() => worker.stop({ deadlineMs: 0 }));
   const error = await failed(handle.result());
   expect(error).toBeInstanceOf(JobFailedError);
   expect(error).toMatchObject({
@@ -170,8 +167,7 @@ test("waits for many jobs take few requests, and stuck jobs hold up no others", 
   const stop = new AbortController();
   const stuckWaits = failed(gather(stuck, { signal: stop.signal, timeoutMs: Infinity }));
   const results = gather(others, { timeoutMs: 30_000 });
-  const worker = client.work("flows", () => "done", { concurrency: 100 });
-  onTestFinished(() => worker.stop({ deadlineMs: 0 }));
+  work("flows", () => "done", { concurrency: 100 });
   expect(await results).toEqual(others.map(() => "done"));
   expect(most).toBeLessThanOrEqual(4);
   stop.abort();

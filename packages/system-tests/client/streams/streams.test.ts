@@ -1,16 +1,12 @@
 import { eventually, tcpProxy, forFile } from "@atlasqueue/harness";
 import { expect, onTestFinished, test } from "vitest";
-import { createClient, NetworkError, TooLargeError, ValidationError, type StreamedJob } from "@atlasqueue/client";
-import { testApi } from "../test-api.ts";
+import { createClient, NetworkError, TooLargeError, ValidationError } from "@atlasqueue/client";
+import { all, clientOf, testApi } from "../test-api.ts";
 
 const api = forFile(testApi);
+const client = clientOf(api);
 
 const job = (key: string, more: object = {}) => ({ type: "a", idempotency_key: key, ...more });
-async function all(answers: AsyncIterable<StreamedJob>): Promise<StreamedJob[]> {
-  const found: StreamedJob[] = [];
-  for await (const answer of answers) found.push(answer);
-  return found;
-}
 
 async function* jobs(name: string, count: number, each: (at: number) => Promise<void> | void = () => {}) {
   for (let at = 0; at < count; at += 1) {
@@ -20,7 +16,6 @@ async function* jobs(name: string, count: number, each: (at: number) => Promise<
 }
 
 test("jobs are answered in order, and refused ones say why", async () => {
-  const client = createClient({ url: api.url });
   const given = [
     job("one"),
     job("two", { priority: 1.5 }),
@@ -40,7 +35,6 @@ test("jobs are answered in order, and refused ones say why", async () => {
 });
 
 test("an answer comes while more jobs are yet to be made", async () => {
-  const client = createClient({ url: api.url });
   const gate = Promise.withResolvers<void>();
   const answers = client.submitStream(jobs("live", 2, (at) => (at === 1 ? gate.promise : undefined)));
   expect((await answers.next()).value).toMatchObject({ index: 0, outcome: "created" });
@@ -52,10 +46,9 @@ test("an answer comes while more jobs are yet to be made", async () => {
 test("a connection that is cut again and again loses no job and makes none twice", async () => {
   const proxy = await tcpProxy(api.url);
   onTestFinished(() => proxy.close());
-  const client = createClient({ url: proxy.url });
   const ids = new Set<string>();
   let seen = 0;
-  for await (const answer of client.submitStream(jobs("cut", 6_000))) {
+  for await (const answer of createClient({ url: proxy.url }).submitStream(jobs("cut", 6_000))) {
     expect(answer.index).toBe(seen);
     seen += 1;
     if (answer.error) throw answer.error;
@@ -63,12 +56,11 @@ test("a connection that is cut again and again loses no job and makes none twice
     if (seen % 1_500 === 0) proxy.reset();
   }
   expect([seen, ids.size, proxy.accepted() > 2]).toEqual([6_000, 6_000, true]);
-  const again = await all(createClient({ url: api.url }).submitStream(jobs("cut", 6_000)));
+  const again = await all(client.submitStream(jobs("cut", 6_000)));
   expect(again.every((answer) => !answer.error && answer.outcome === "replayed" && ids.has(answer.id))).toBe(true);
 });
 
 test("an API that restarts is waited for; one that stays away is an error", async () => {
-  const client = createClient({ url: api.url });
   let restarted: Promise<void> | undefined;
   let seen = 0;
   for await (const { index, error } of client.submitStream(jobs("restart", 3_000))) {
@@ -84,7 +76,6 @@ test("an API that restarts is waited for; one that stays away is an error", asyn
 });
 
 test("jobs are taken no faster than answers are read, and a reader who leaves ends it", async () => {
-  const client = createClient({ url: api.url });
   let made = 0;
   let ended = false;
   async function* endless() {
@@ -104,7 +95,6 @@ test("jobs are taken no faster than answers are read, and a reader who leaves en
 });
 
 test("a signal ends it with its reason at once while it waits for a job, and its source when that comes", async () => {
-  const client = createClient({ url: api.url });
   const stop = new AbortController();
   const gate = Promise.withResolvers<void>();
   let ended = false;

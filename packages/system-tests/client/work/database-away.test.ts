@@ -2,8 +2,7 @@ import { eventually, forFile } from "@atlasqueue/harness";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { problemResponse } from "../../../client/test/problems.ts";
 import { gate } from "../recorder.ts";
-import { standStill } from "../../../client/test/stand-still.ts";
-import { clientOf, testApi, workersOf } from "../test-api.ts";
+import { clientOf, lateFetch, testApi, workersOf } from "../test-api.ts";
 import { createClient, type Client, type HandlerFunction, type JsonObject, type WorkOptions } from "@atlasqueue/client";
 
 const api = forFile(() => testApi({ DATABASE_TIMEOUT_SECONDS: "1.5" }));
@@ -62,6 +61,16 @@ function between() {
   return { interposed, state };
 }
 
+/** A job of a second's lease whose handler runs, in a worker with such a client. */
+async function running(queue: string) {
+  const { interposed, state } = between();
+  const { handler, aborts } = heedful();
+  const told = work(interposed, queue, handler, 1);
+  const id = await submit(queue);
+  await eventually(() => expect(told.named("handler_start")).toHaveLength(1));
+  return { id, state, aborts, ...told };
+}
+
 test("while the database is away, a handler outlives its lease", { tags: ["nightly"], timeout: 60_000 }, async () => {
   const { handler, open, aborts } = heedful();
   const { named } = work(client, "gone", handler, 3);
@@ -105,11 +114,7 @@ test("a run of a group goes on after the outage, in its order", { tags: ["nightl
 });
 
 test("it goes on until the API says that the job is another's", { tags: ["nightly"], timeout: 60_000 }, async () => {
-  const { interposed, state } = between();
-  const { handler, aborts } = heedful();
-  const { named } = work(interposed, "taken", handler, 1);
-  const id = await submit("taken");
-  await eventually(() => expect(named("handler_start")).toHaveLength(1));
+  const { id, state, aborts } = await running("taken");
   state.answer = away;
   // The API that says so is alone: others have an answer from the database, and end the lease.
   await eventually(async () => expect(await client.get(id)).toMatchObject({ status: "dead" }), {
@@ -126,11 +131,7 @@ test(
   async () => {
     const random = vi.spyOn(Math, "random").mockReturnValue(0.99);
     onTestFinished(() => random.mockRestore());
-    const { interposed, state } = between();
-    const { handler, aborts } = heedful();
-    const { named } = work(interposed, "broken", handler, 1);
-    await submit("broken");
-    await eventually(() => expect(named("handler_start")).toHaveLength(1));
+    const { state, aborts } = await running("broken");
     state.answer = away;
     // As many failures as the longest rests come after.
     await eventually(() => expect(state.asked).toBeGreaterThanOrEqual(7), { timeout_ms: 30_000 });
@@ -149,11 +150,7 @@ test(
 );
 
 test("if the API falls silent then, the handler is aborted later", { tags: ["nightly"], timeout: 60_000 }, async () => {
-  const { interposed, state } = between();
-  const { handler, aborts } = heedful();
-  const { named } = work(interposed, "silent", handler, 1);
-  const id = await submit("silent");
-  await eventually(() => expect(named("handler_start")).toHaveLength(1));
+  const { id, state, aborts } = await running("silent");
   state.answer = away;
   await eventually(async () => expect(await client.get(id)).toMatchObject({ status: "dead" }), {
     timeout_ms: 20_000,
@@ -175,12 +172,7 @@ test.each([
     () => Response.json({ type: "/problems/no-room", title: "no", status: 503, detail: "" }, { status: 503 }),
   ],
 ])("a 503 %s holds nothing beyond the lease", async (whose, answer) => {
-  const queue = whose.replaceAll(" ", "-");
-  const { interposed, state } = between();
-  const { handler, aborts } = heedful();
-  const { named } = work(interposed, queue, handler, 1);
-  const id = await submit(queue);
-  await eventually(() => expect(named("handler_start")).toHaveLength(1));
+  const { id, state, aborts, named } = await running(whose.replaceAll(" ", "-"));
   state.answer = answer;
   await eventually(() => expect(aborts).toMatchObject([{ name: "LeaseLostError" }]));
   expect(named("lease_lost")).toMatchObject([{ job: { id }, during: "handling" }]);
@@ -191,22 +183,14 @@ test(
   { tags: ["nightly"] },
   async () => {
     const id = await submit("late");
-    let stood = false;
     let refusals = 2;
+    const late = lateFetch(3_000);
     const slow = createClient({
       url: api.url,
       async fetch(input, init) {
-        if (String(input).endsWith("/heartbeat") && refusals > 0) {
-          refusals -= 1;
-          return away();
-        }
-        const response = await fetch(input, init);
-        const text = await response.text();
-        if (!stood && text.includes('"lease_token"')) {
-          stood = true;
-          standStill(3_000);
-        }
-        return new Response(text, response);
+        if (!String(input).endsWith("/heartbeat") || refusals === 0) return late(input, init);
+        refusals -= 1;
+        return away();
       },
     });
     const started: number[] = [];
@@ -220,11 +204,7 @@ test(
 );
 
 test("a stop ends in time while the database is away", async () => {
-  const { interposed, state } = between();
-  const { handler, aborts } = heedful();
-  const { worker, named } = work(interposed, "stopped", handler, 1);
-  const id = await submit("stopped");
-  await eventually(() => expect(named("handler_start")).toHaveLength(1));
+  const { id, state, aborts, worker } = await running("stopped");
   state.answer = away;
   await eventually(async () => expect(await client.get(id)).toMatchObject({ status: "dead" }), { timeout_ms: 20_000 });
   const began_at = performance.now();

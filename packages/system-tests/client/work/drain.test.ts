@@ -1,6 +1,6 @@
 import { eventually, forFile } from "@atlasqueue/harness";
 import { expect, onTestFinished, test } from "vitest";
-import { gate, recorder } from "../recorder.ts";
+import { gate } from "../recorder.ts";
 import { clientOf, testApi, workersOf } from "../test-api.ts";
 import { createClient } from "@atlasqueue/client";
 
@@ -115,6 +115,33 @@ test("an observer that throws is no reason to lose a job", async () => {
   expect(await client.wait(await submit("thrower"))).toMatchObject({ status: "succeeded", result: "fine" });
 });
 
+test("an outcome whose job somebody has locked keeps no other one waiting, and arrives after that", async () => {
+  const [locked, end] = [gate(), gate()];
+  const { named } = work("locks", (_payload, { job }) => job.type === "locked" && locked.opened, { leaseSeconds: 60 });
+  onTestFinished(end.open);
+  const { id } = await client.submit({ type: "locked", queue: "locks" });
+  await eventually(() => expect(named("handler_start")).toHaveLength(1));
+  const holding = api.database.sql.begin(async (sql) => {
+    await sql`SELECT FROM atlasqueue.jobs WHERE id = ${id} FOR UPDATE`;
+    locked.open();
+    await end.opened;
+  });
+  await eventually(() => expect(named("api_unavailable")).toMatchObject([{ during: "settle" }]), {
+    timeout_ms: 30_000,
+  });
+  const other = await submit("locks");
+  await eventually(async () => expect(await client.get(other)).toMatchObject({ status: "succeeded" }), {
+    timeout_ms: 20_000,
+  });
+  expect(await client.get(id)).toMatchObject({ status: "running" });
+  end.open();
+  await holding;
+  await eventually(async () => expect(await client.get(id)).toMatchObject({ status: "succeeded", attempts: 1 }), {
+    timeout_ms: 30_000,
+  });
+  expect(named("lease_lost")).toEqual([]);
+});
+
 test("at a stop's deadline the next job of a group goes back, though the answer that tells of it is still out", async () => {
   const jobs = [1, 2].map(() => ({ type: "a", queue: "late", group: "g", max_attempts: 1 }));
   const [done, next] = await client.submitMany(jobs);
@@ -131,9 +158,7 @@ test("at a stop's deadline the next job of a group goes back, though the answer 
       return answer;
     },
   });
-  const { observe, named } = recorder();
-  const worker = slow.work("late", () => "done", { runMax: 10, observe });
-  onTestFinished(() => worker.stop({ deadlineMs: 0 }));
+  const { worker, named } = workersOf(slow)("late", () => "done", { runMax: 10 });
   await isSettled.opened;
   expect(await client.get(next?.id ?? "")).toMatchObject({ status: "running", attempts: 1 });
   await worker.stop({ deadlineMs: 0 });

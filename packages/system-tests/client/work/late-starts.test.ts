@@ -1,13 +1,18 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { eventually, forFile } from "@atlasqueue/harness";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { recorder } from "../recorder.ts";
+import { gate } from "../recorder.ts";
 import { standStill } from "../../../client/test/stand-still.ts";
-import { clientOf, testApi } from "../test-api.ts";
-import { createClient, type WorkOptions } from "@atlasqueue/client";
+import { clientOf, lateFetch, testApi, workersOf } from "../test-api.ts";
+import { createClient, type HandlerFunction, type JsonObject, type WorkOptions } from "@atlasqueue/client";
 
 const api = forFile(testApi);
 const client = clientOf(api);
+
+const submit = async (queue: string) => (await client.submit({ type: "a", queue, max_attempts: 1 })).id;
+const submitThree = async (fields: { queue: string; group?: string }) =>
+  (await client.submitMany(Array.from({ length: 3 }, () => ({ type: "a", ...fields })))).map(({ id }) => id);
+const isHeartbeat = (input: unknown) => String(input).endsWith("/heartbeat");
 
 /** A worker that stands still for half a lease while the answer with jobs to a call lies in its socket. */
 function standingStill(
@@ -32,21 +37,12 @@ function standingStill(
     },
   });
   const started: string[] = [];
-  const told = recorder();
-  const worker = late.work(queue, (_payload, { job }) => void started.push(job.id), {
-    observe: told.observe,
-    leaseSeconds: 3,
-    ...options,
-  });
-  onTestFinished(() => worker.stop({ deadlineMs: 0 }));
-  return { started, ...told };
+  const work = workersOf(late, { leaseSeconds: 3 });
+  return { started, ...work(queue, (_payload, { job }) => void started.push(job.id), options) };
 }
 
 test("a worker that stood still for half a lease starts no job that it has lost meanwhile", async () => {
-  const ids = (await client.submitMany(Array.from({ length: 3 }, () => ({ type: "a", queue: "lost" })))).map(
-    ({ id }) => id,
-  );
-  const [lost = "", ...others] = ids;
+  const [lost = "", ...others] = await submitThree({ queue: "lost" });
   const { started, named } = standingStill("lost", () => client.cancel(lost));
   for (const id of others) expect(await client.wait(id)).toMatchObject({ status: "succeeded", attempts: 1 });
   await eventually(() => expect(named("lease_lost")).toMatchObject([{ job: { id: lost }, during: "starting" }]));
@@ -54,10 +50,7 @@ test("a worker that stood still for half a lease starts no job that it has lost 
 });
 
 test("nor the next of a run, which came with an ack's answer", async () => {
-  const ids = (
-    await client.submitMany(Array.from({ length: 3 }, () => ({ type: "a", queue: "lost-run", group: "g" })))
-  ).map(({ id }) => id);
-  const [first = "", lost = "", last = ""] = ids;
+  const [first = "", lost = "", last = ""] = await submitThree({ queue: "lost-run", group: "g" });
   const options = { call: "/settle", runMax: 100 };
   const { started, named } = standingStill("lost-run", () => client.cancel(lost), options);
   expect(await client.wait(last)).toMatchObject({ status: "succeeded", attempts: 1 });
@@ -77,7 +70,7 @@ test("a job that was waited for long is started without a renewal", async () => 
   const waiting = createClient({
     url: api.url,
     async fetch(input, init) {
-      if (String(input).endsWith("/heartbeat")) renewed_first ||= !started;
+      if (isHeartbeat(input)) renewed_first ||= !started;
       const response = await fetch(input, init);
       const body = (await response.json()) as { jobs?: unknown[]; waited_ms: number };
       if (!String(input).endsWith("/lease") || body.jobs?.length === 0) return Response.json(body);
@@ -85,21 +78,19 @@ test("a job that was waited for long is started without a renewal", async () => 
       return Response.json({ ...body, waited_ms: body.waited_ms + 20_000 });
     },
   });
-  const worker = waiting.work(queue, () => void (started = true), { leaseSeconds: 30, observe: () => {} });
-  onTestFinished(() => worker.stop({ deadlineMs: 0 }));
+  workersOf(waiting)(queue, () => void (started = true), { leaseSeconds: 30 });
   expect(await client.wait(id)).toMatchObject({ status: "succeeded", attempts: 1 });
   expect(renewed_first).toBe(false);
 });
 
 test("a late start's renewal is tried again after a failure while the lease still holds", async () => {
   const { id } = await client.submit({ type: "a", queue: "late-retry" });
-  const told = recorder();
   let late = false;
   let failed = false;
   const hard = createClient({
     url: api.url,
     async fetch(input, init) {
-      if (!failed && String(input).endsWith("/heartbeat")) {
+      if (!failed && isHeartbeat(input)) {
         failed = true;
         throw new TypeError("fetch failed", { cause: Object.assign(new Error(), { code: "ECONNRESET" }) });
       }
@@ -110,34 +101,28 @@ test("a late start's renewal is tried again after a failure while the lease stil
       return Response.json({ ...(JSON.parse(text) as object), remaining_ms: 2_900 });
     },
   });
-  const worker = hard.work("late-retry", () => {}, { leaseSeconds: 6, observe: told.observe });
-  onTestFinished(() => worker.stop({ deadlineMs: 0 }));
+  const { named } = workersOf(hard)("late-retry", () => {}, { leaseSeconds: 6 });
   expect(await client.wait(id)).toMatchObject({ status: "succeeded", attempts: 1 });
   expect(failed).toBe(true);
-  expect(told.named("lease_lost")).toEqual([]);
+  expect(named("lease_lost")).toEqual([]);
 });
 
 test("a renewal that takes a good part of the lease is enough to start a job", async () => {
   const { id } = await client.submit({ type: "a", queue: "slow" });
-  let stood = false;
   let renewals = 0;
+  const late = lateFetch(1_500);
   const slow = createClient({
     url: api.url,
     async fetch(input, init) {
-      const response = await fetch(input, init);
-      const text = await response.text();
-      if (String(input).endsWith("/heartbeat")) {
+      const response = await late(input, init);
+      if (isHeartbeat(input)) {
         renewals += 1;
         await pause(1_200);
-      } else if (!stood && text.includes('"lease_token"')) {
-        stood = true;
-        standStill(1_500);
       }
-      return new Response(text, response);
+      return response;
     },
   });
-  const worker = slow.work("slow", () => {}, { leaseSeconds: 3, observe: () => {} });
-  onTestFinished(() => worker.stop({ deadlineMs: 0 }));
+  workersOf(slow)("slow", () => {}, { leaseSeconds: 3 });
   await eventually(async () => expect(await client.get(id)).toMatchObject({ status: "succeeded", attempts: 1 }));
   expect(renewals).toBeLessThan(5);
 });
@@ -145,26 +130,17 @@ test("a renewal that takes a good part of the lease is enough to start a job", a
 test("a stop does not wait for the renewal of a job that was not started yet", async () => {
   const { id } = await client.submit({ type: "a", queue: "stop-late" });
   let asked = false;
-  let stood = false;
+  const late = lateFetch(1_500);
   const deaf = createClient({
     url: api.url,
     async fetch(input, init) {
-      if (String(input).endsWith("/heartbeat")) {
-        asked = true;
-        return new Promise((_, reject) => init?.signal?.addEventListener("abort", () => reject(new Error("cut"))));
-      }
-      const response = await fetch(input, init);
-      const text = await response.text();
-      if (!stood && text.includes('"lease_token"')) {
-        stood = true;
-        standStill(1_500);
-      }
-      return new Response(text, response);
+      if (!isHeartbeat(input)) return late(input, init);
+      asked = true;
+      return new Promise((_, reject) => init?.signal?.addEventListener("abort", () => reject(new Error("cut"))));
     },
   });
   const started: unknown[] = [];
-  const worker = deaf.work("stop-late", () => void started.push(id), { leaseSeconds: 3, observe: () => {} });
-  onTestFinished(() => worker.stop({ deadlineMs: 0 }));
+  const { worker } = workersOf(deaf)("stop-late", () => void started.push(id), { leaseSeconds: 3 });
   await eventually(() => expect(asked).toBe(true));
   const began_at = performance.now();
   await worker.stop({ deadlineMs: 0 });
@@ -181,15 +157,49 @@ test("a job behind handlers that hog the processor is renewed before it is start
     fetch: (input, init) => (sent.push(String(input)), fetch(input, init)),
   });
   const renewed: boolean[] = [];
-  const worker = counting.work(
-    "hogs",
-    (_payload, { job: { id } }) => {
-      renewed.push(sent.some((url) => url.endsWith(`/${id}/heartbeat`)));
-      standStill(450);
-    },
-    { leaseSeconds: 3, concurrency: 4, observe: () => {} },
-  );
-  onTestFinished(() => worker.stop({ deadlineMs: 0 }));
+  const handler: HandlerFunction<JsonObject> = (_payload, { job: { id } }) => {
+    renewed.push(sent.some((url) => url.endsWith(`/${id}/heartbeat`)));
+    standStill(450);
+  };
+  workersOf(counting)("hogs", handler, { leaseSeconds: 3, concurrency: 4 });
   await eventually(() => expect(renewed).toHaveLength(4));
   expect(renewed.at(-1)).toBe(true);
+});
+
+test("an API that takes a good part of each lease to renew it", { tags: ["slow"], timeout: 60_000 }, async () => {
+  const { opened, open } = gate();
+  let renewed = 0;
+  const slow = createClient({
+    url: api.url,
+    async fetch(input, init) {
+      const answer = await fetch(input, init);
+      if (!isHeartbeat(input)) return answer;
+      await pause(1_500, undefined, { signal: init?.signal ?? undefined });
+      renewed += 1;
+      if (renewed === 3) open();
+      return answer;
+    },
+  });
+  const { named } = workersOf(slow)("slow-renewals", () => opened, { leaseSeconds: 6, waitSeconds: 1 });
+  const id = await submit("slow-renewals");
+  expect(await client.wait(id, { timeoutMs: 20_000 })).toMatchObject({ status: "succeeded", attempts: 1 });
+  expect(named("lease_lost")).toEqual([]);
+});
+
+test("a late start that no answer allows goes back at once", { tags: ["slow"], timeout: 60_000 }, async () => {
+  const id = await submit("unheard");
+  let released = false;
+  const late = lateFetch(1_600);
+  const remote = createClient({
+    url: api.url,
+    async fetch(input, init) {
+      const answer = await late(input, init);
+      released ||= String(init?.body).includes('"releases"');
+      if (isHeartbeat(input) && !released) throw new TypeError("fetch failed");
+      return answer;
+    },
+  });
+  workersOf(remote)("unheard", () => {}, { leaseSeconds: 3, waitSeconds: 1 });
+  expect(await client.wait(id, { timeoutMs: 20_000 })).toMatchObject({ status: "succeeded", attempts: 1 });
+  expect(released).toBe(true);
 });

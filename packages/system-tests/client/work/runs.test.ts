@@ -1,6 +1,6 @@
 import { eventually, forFile } from "@atlasqueue/harness";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
-import { gate, recorder } from "../recorder.ts";
+import { gate } from "../recorder.ts";
 import { testApi, workersOf } from "../test-api.ts";
 import { createClient, type Client, type HandlerFunction, type JsonObject, type WorkOptions } from "@atlasqueue/client";
 
@@ -68,8 +68,7 @@ test("a job that fails ends its run, and its group waits for it", async () => {
     tries.push(n);
     if (n === 1 && tries.filter((one) => one === 1).length === 1) throw new Error("not the first time");
   };
-  const worker = client.work("fails", handler, { runMax: 100, observe: () => {} });
-  onTestFinished(() => worker.stop({ deadlineMs: 0 }));
+  workersOf(client)("fails", handler, { runMax: 100 });
   await eventually(() => expect(tries).toEqual([0, 1, 1, 2]));
 });
 
@@ -85,15 +84,11 @@ test("a worker that stops takes no more of the group", async () => {
   await groupOf("stops", "g", 3);
   const open = gate();
   const began: unknown[] = [];
-  const worker = client.work(
-    "stops",
-    async ({ n }: Record<string, unknown>) => {
-      began.push(n);
-      await open.opened;
-    },
-    { runMax: 100 },
-  );
-  onTestFinished(() => worker.stop({ deadlineMs: 0 }));
+  const handler = async ({ n }: Record<string, unknown>) => {
+    began.push(n);
+    await open.opened;
+  };
+  const { worker } = workersOf(client)("stops", handler, { runMax: 100 });
   await eventually(() => expect(began).toEqual([0]));
   const stopped = worker.stop();
   open.open();
@@ -125,7 +120,6 @@ test("a settlement that is repeated after the stop takes no more of the group", 
 test("a next job that comes after the stop's deadline is given back, and not started", async () => {
   const [, next] = await groupOf("stops-late", "g", 2);
   const other = await client.submit({ type: "endless", queue: "stops-late" });
-  const told = recorder();
   const answer = gate();
   let settled = false;
   const late = createClient({
@@ -144,13 +138,12 @@ test("a next job that comes after the stop's deadline is given back, and not sta
     signal.addEventListener("abort", answer.open);
     return new Promise(() => {});
   };
-  const worker = late.work("stops-late", handler, { runMax: 100, observe: told.observe });
-  onTestFinished(() => worker.stop({ deadlineMs: 0 }));
+  const told = workersOf(late)("stops-late", handler, { runMax: 100 });
   await eventually(() => {
     expect(told.named("handler_start")).toHaveLength(2);
     expect(settled).toBe(true);
   });
-  await worker.stop({ deadlineMs: 0 });
+  await told.worker.stop({ deadlineMs: 0 });
   expect(told.named("handler_start")).toHaveLength(2);
   for (const id of [next?.id ?? "", other.id])
     expect(await client.get(id)).toMatchObject({ status: "queued", attempts: 0, last_error: null });
@@ -192,8 +185,7 @@ test("a batch of acks that a gateway refuses, and that goes again in halves, sta
     await (n === 0 ? first : second).opened;
   };
   const behind = createClient({ url: api.url, fetch: gateway });
-  const worker = behind.work("halved", handler, { runMax: 100, concurrency: 2, waitSeconds: 1, observe: () => {} });
-  onTestFinished(() => worker.stop({ deadlineMs: 0 }));
+  workersOf(behind)("halved", handler, { runMax: 100, concurrency: 2, waitSeconds: 1 });
   await eventually(() => expect(ran).toHaveLength(2));
   first.open();
   await eventually(() => expect(ran.length).toBeGreaterThanOrEqual(4));
@@ -212,8 +204,7 @@ test("the next job of a settlement that gets no answer until the lease ends goes
   };
   const ran: number[] = [];
   const handler = (_payload: unknown, { job }: { job: { attempts: number } }) => void ran.push(job.attempts);
-  const options = { runMax: 2, concurrency: 1, leaseSeconds: 1, waitSeconds: 1, observe: () => {} };
-  const worker = createClient({ url: api.url, fetch: deaf }).work("unheard", handler, options);
-  onTestFinished(() => worker.stop({ deadlineMs: 0 }));
+  const options = { runMax: 2, concurrency: 1, leaseSeconds: 1, waitSeconds: 1 };
+  workersOf(createClient({ url: api.url, fetch: deaf }))("unheard", handler, options);
   await eventually(() => expect(ran).toEqual([1, 1]));
 });

@@ -1,19 +1,19 @@
 import { forFile } from "@atlasqueue/harness";
-import { expect, onTestFinished, test } from "vitest";
-import { recorder } from "../recorder.ts";
-import { clientOf, testApi } from "../test-api.ts";
-import { createClient, defineHandler, defineJob, type RemoteContext } from "@atlasqueue/client";
+import { expect, test } from "vitest";
+import { clientOf, testApi, workersOf } from "../test-api.ts";
+import { createClient, defineHandler, defineJob } from "@atlasqueue/client";
 import { z } from "zod";
 
 const api = forFile(testApi);
 const client = clientOf(api);
+const work = workersOf(client);
 
 const part = defineJob("part", z.object({ n: z.number() }));
 const split = defineJob("split", z.object({ parts: z.number() }));
 
 test("what a remote handler adds is stored with its result, and what waits for the job waits for it", async () => {
   const order: string[] = [];
-  const worker = client.work("spawning", [
+  work("spawning", [
     defineHandler(split, ({ parts }, { spawn }) => {
       order.push("split");
       for (let n = 0; n < parts; n += 1) spawn(part.submission({ n }, { queue: "spawning" }), { dependantsWait: true });
@@ -22,7 +22,6 @@ test("what a remote handler adds is stored with its result, and what waits for t
     defineHandler(part, () => void order.push("part")),
     defineHandler(defineJob("sum", z.object({})), () => void order.push("sum")),
   ]);
-  onTestFinished(() => worker.stop({ deadlineMs: 0 }));
   const flow = client.flow();
   const first = flow.add(split, { parts: 3 }, { queue: "spawning" });
   flow.add({ type: "sum", queue: "spawning", depends_on: [first] });
@@ -34,19 +33,12 @@ test("what a remote handler adds is stored with its result, and what waits for t
 });
 
 test("jobs that the API refuses fail the attempt at once, and say which", async () => {
-  const told = recorder();
   const refused = defineJob("refused", z.object({ unique: z.boolean() }));
-  const worker = client.work(
-    "refusing",
-    [
-      defineHandler(refused, ({ unique }, { spawn }) => {
-        const key = { key: "k", on_conflict: "reject" } as const;
-        spawn(unique ? { type: "x", unique: key } : { type: "x", depends_on: ["nobody"] });
-      }),
-    ],
-    { observe: told.observe },
-  );
-  onTestFinished(() => worker.stop({ deadlineMs: 0 }));
+  const handler = defineHandler(refused, ({ unique }, { spawn }) => {
+    const key = { key: "k", on_conflict: "reject" } as const;
+    spawn(unique ? { type: "x", unique: key } : { type: "x", depends_on: ["nobody"] });
+  });
+  work("refusing", handler);
   await client.submit({ type: "x", unique: { key: "k" } });
   const options = { queue: "refusing", max_attempts: 1 };
   const faulty = await client.submit(refused, { unique: false }, options);
@@ -70,9 +62,7 @@ test.each(["too-many-queues", "storage-full"])("so do those that it has no more 
       return Promise.resolve(Response.json(problem, { status: 429 }));
     },
   });
-  const handler = (_payload: unknown, { spawn }: RemoteContext) => spawn({ type: "x", queue: "new" });
-  const worker = full.work(type, handler, { observe: () => {} });
-  onTestFinished(() => worker.stop({ deadlineMs: 0 }));
+  workersOf(full)(type, (_payload, { spawn }) => spawn({ type: "x", queue: "new" }));
   const { id } = await client.submit({ type: "a", queue: type, max_attempts: 1 });
   expect(await client.wait(id)).toMatchObject({ status: "dead", last_error: "SpawnError: no more" });
 });

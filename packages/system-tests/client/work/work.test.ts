@@ -39,12 +39,6 @@ test("a job is run by the handler for its type, and what that returns is its res
   expect(await client.wait(nothing.id)).toMatchObject({ status: "succeeded", result: null });
 });
 
-test("one function takes jobs of every type", async () => {
-  work("every", ({ n }, { job }) => `${job.type} ${String(n)}`);
-  const { id } = await client.submit({ type: "anything", queue: "every", payload: { n: 1 } });
-  expect(await client.wait(id)).toMatchObject({ result: "anything 1" });
-});
-
 test("a batch handler gets jobs that are ready together, and each has its own result", async () => {
   const calls: number[] = [];
   const add = defineJob("add", z.object({ n: z.number() }));

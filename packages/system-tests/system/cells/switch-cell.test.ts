@@ -1,5 +1,4 @@
 // @module-tag nightly
-import { readFileSync } from "node:fs";
 import { migrateDatabase } from "@atlasqueue/core";
 import { pause } from "@atlasqueue/core/internal";
 import { eventually, ownServers } from "@atlasqueue/harness";
@@ -7,19 +6,10 @@ import { defineHandler } from "@atlasqueue/worker";
 import postgres from "postgres";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
+import { replicaSteps } from "../replica-page.ts";
 import { expectTrueCounts, queueOf, twoCells, workOn, type TestCell } from "./two-cells.ts";
 
 // To another PostgreSQL, as apps/docs/pages/operate/moving-cells.md says it.
-
-const page = readFileSync(new URL("../../../../apps/docs/pages/operate/moving-cells.md", import.meta.url), "utf8");
-
-/** What `psql` is given on the page, in order. */
-const [publish, subscribe, isCopied, isCaughtUp, takeOver] = [
-  ...page.matchAll(/psql "\$(OLD|NEW)"((?:[ \\\n]+-c "[^"]+")+)/g),
-].map(([, where, options = ""]) => ({
-  where,
-  statements: [...options.matchAll(/-c "([^"]+)"/g)].map(([, text = ""]) => text),
-}));
 
 /** Jobs of each kind until stopped: plain ones with keys, groups and flows. Resolves with the ids of those with keys. */
 function createLoad(cell: TestCell) {
@@ -66,13 +56,7 @@ test(
     await old_server.postgres.restart();
     const urls = { OLD: old_server.postgres.url, NEW: new_server.postgres.url };
     const [home, east] = await twoCells([urls.OLD, urls.OLD]);
-    const run = async (step: typeof publish) => {
-      const sql = postgres(step?.where === "OLD" ? urls.OLD : urls.NEW, { max: 1, onnotice: () => {} });
-      let rows: readonly object[] = [];
-      for (const text of step?.statements ?? []) rows = await sql.unsafe(text.replaceAll("$OLD", urls.OLD));
-      await sql.end();
-      return rows;
-    };
+    const [publish, subscribe, isCopied, isCaughtUp, takeOver] = replicaSteps("moving-cells", urls);
 
     const places: number[] = [];
     const ran = new Map<string, number>();
@@ -86,17 +70,17 @@ test(
     const load = createLoad(east);
     await eventually(() => expect(places.length).toBeGreaterThan(20), { timeout_ms: 30_000 });
 
-    await run(publish);
+    await publish?.();
     await migrateDatabase(urls.NEW, { schema: "east" });
-    await run(subscribe);
-    await eventually(async () => expect(await run(isCopied)).toEqual([{ copied: true }]), { timeout_ms: 60_000 });
+    await subscribe?.();
+    await eventually(async () => expect(await isCopied?.()).toEqual([{ copied: true }]), { timeout_ms: 60_000 });
     const before = places.length;
     await eventually(() => expect(places.length).toBeGreaterThan(before + 50), { timeout_ms: 30_000 });
 
     await load.end();
     await worker.stop();
-    await eventually(async () => expect(await run(isCaughtUp)).toEqual([{ copied: true }]), { timeout_ms: 30_000 });
-    await run(takeOver);
+    await eventually(async () => expect(await isCaughtUp?.()).toEqual([{ copied: true }]), { timeout_ms: 30_000 });
+    await takeOver?.();
     const [, there] = await twoCells([urls.OLD, urls.NEW]);
     const moved = { ...there, common: { ...there.common, keys: east.common.keys } };
     workOn(moved, [notes]);

@@ -1,6 +1,6 @@
 import { isFinal } from "@atlasqueue/contract";
-import type { Record, Recorded as Job } from "./record.ts";
-import { personsMoves } from "./persons.ts";
+import type { Move, Record, Recorded as Job } from "./record.ts";
+import type { Act } from "./world.ts";
 
 export type Fault = { job_id: string; what: string };
 
@@ -11,6 +11,29 @@ const everBefore = ({ moves }: Job, at: number, is: (status: string) => boolean)
 /** The statuses that a job had between a time and a move. */
 const statusesBetween = ({ moves }: Job, from_ms: number, to: number) =>
   moves.filter(({ id }, at) => id < to && (moves[at + 1]?.at_ms ?? Infinity) >= from_ms).map(({ status }) => status);
+
+const stopped = ["dead", "cancelled", "failed"];
+const anew = ["queued", "blocked"];
+const isOf: { [verb in Act["verb"]]: (move: Move) => boolean } = {
+  cancel: ({ status }) => status === "cancelled",
+  retry: ({ was, status }) => was !== null && stopped.includes(was) && anew.includes(status),
+};
+
+/**
+ * The moves of a job that may have been a person's, and when that one asked: those of their kind while an act on the job
+ * was under way, or, for a cancellation, on its flow. The retry of a flow does without no parent.
+ */
+function personsMoves({ jobs, acts }: Record, id: string, verb: Act["verb"]): (Move & { asked_ms: number })[] {
+  const job = jobs.get(id);
+  const meant = acts.filter(
+    (act) => act.verb === verb && (act.job_id === id || (verb === "cancel" && act.flow_id === job?.flow_id)),
+  );
+  const moves = job?.moves.filter(isOf[verb]) ?? [];
+  return moves.flatMap((move) => {
+    const act = meant.findLast(({ from_ms, to_ms }) => from_ms - 1 <= move.at_ms && move.at_ms <= to_ms);
+    return act ? [{ ...move, asked_ms: act.from_ms - 1 }] : [];
+  });
+}
 
 /**
  * What must hold of every job when all is quiet, judged by the plan and by the moves that were seen. What the code itself

@@ -47,7 +47,7 @@ const crashPostgres: Noise = async ({ system }) => {
   await postgres.restart();
   await eventually(() => system.sql`SELECT 1`);
 };
-const freeze = async (frozen: SpawnedProcess | undefined) => {
+export const freeze = async (frozen: SpawnedProcess | undefined) => {
   frozen?.kill("SIGSTOP");
   const since = performance.now();
   await eventually(() => performance.now() - since > frozen_ms);

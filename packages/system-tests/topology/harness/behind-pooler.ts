@@ -22,15 +22,7 @@ export async function startBehindPooler({ keeps_statements }: { keeps_statements
   // Fewer connections than one of the processes has: hardly a statement meets the connection it was prepared on.
   const settings = { ...recommended(), default_pool_size: 4 };
   const pooler = await pgBouncer(system.servers.postgres.url, { pool_size: 4, settings, keeps_statements });
-  const topology = await startProcesses(system, { env: { DATABASE_URL: pooler.url } });
-  return {
-    ...topology,
-    pooler,
-    async stop() {
-      await topology.stop();
-      await pooler.stop();
-    },
-  };
+  return { ...(await startProcesses(system, { env: { DATABASE_URL: pooler.url }, beside: [pooler] })), pooler };
 }
 
 type BehindPooler = Awaited<ReturnType<typeof startBehindPooler>>;

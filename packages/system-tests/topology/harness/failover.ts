@@ -21,13 +21,8 @@ export function failover(
       const system = await startSystem();
       const pair = await startPair(system.servers.postgres, options);
       const address = await addressOf(pair);
-      const topology = await startProcesses(system, { env: { DATABASE_URL: address.url } });
-      const stop = async () => {
-        await topology.stop();
-        await address.stop?.();
-        await pair.stop();
-      };
-      return { ...topology, pair, stop };
+      const env = { DATABASE_URL: address.url };
+      return { ...(await startProcesses(system, { env, beside: [address, pair] })), pair };
     },
     outages: [
       { name: "the primary is demoted", fault: ({ pair }) => pair.demote() },

@@ -4,8 +4,7 @@ import { eventually } from "@atlasqueue/harness";
 import { inParallel } from "../../system/system.ts";
 import { ask } from "./ask.ts";
 import { lanes, startLoad, type Accepted } from "./load.ts";
-import { mostAtOnce, orderOf, repeated } from "./runs.ts";
-import { longestSilence } from "./silence.ts";
+import { longestSilence, mostAtOnce, orderOf, repeated } from "./runs.ts";
 import type { Topology } from "./topology.ts";
 
 /** Something that goes wrong while jobs come in. */

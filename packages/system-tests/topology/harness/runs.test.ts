@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { mostAtOnce, orderOf, readRuns, repeated } from "./runs.ts";
+import { longestSilence, mostAtOnce, orderOf, readRuns, repeated } from "./runs.ts";
 
 const read = (...lines: string[]) => readRuns(lines.map((line) => `${line}\n`).join(""));
 const all = new Set(["a", "b", "c"]);
@@ -22,4 +22,10 @@ test("a job that ran again in its place keeps the order, one that came back late
   expect(orderOf(again, all)).toEqual(["a", "b"]);
   expect(repeated(again, all)).toEqual(["a"]);
   expect(orderOf(read("start a 1 10", "start b 1 10", "start a 2 10"), all)).toEqual(["a", "b", "a"]);
+});
+
+test("the longest silence after a fault counts from the fault, or from what succeeded after it", () => {
+  expect(longestSilence([900, 2_500, 2_600], 1_000)).toBe(1_500);
+  expect(longestSilence([900, 1_200, 4_000, 4_100], 1_000)).toBe(2_800);
+  expect(longestSilence([0, 900, 1_010, 1_020], 1_000)).toBe(10);
 });

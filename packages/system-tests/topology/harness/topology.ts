@@ -48,13 +48,14 @@ function recordRuns(): RunRecord {
   };
 }
 
-/** How many of each, and the environment of all, of the APIs and of the workers. */
+/** How many of each, the environment of all, of the APIs and of the workers, and what is to be stopped with them. */
 type Processes = {
   apis?: number;
   workers?: number;
   env?: Record<string, string>;
   apiEnv?: Record<string, string>;
   workerEnv?: Record<string, string>;
+  beside?: readonly { stop?(): unknown }[];
 };
 
 /**
@@ -66,7 +67,7 @@ type Processes = {
  */
 export async function startProcesses(
   system: System,
-  { env = {}, apiEnv = {}, workerEnv = {}, apis = 1, workers = 2 }: Processes = {},
+  { env = {}, apiEnv = {}, workerEnv = {}, apis = 1, workers = 2, beside = [] }: Processes = {},
 ) {
   const record = recordRuns();
   const starting = {
@@ -84,6 +85,7 @@ export async function startProcesses(
     async stop() {
       await system.stop();
       record.remove();
+      for (const one of beside) await one.stop?.();
     },
   } satisfies Topology & Record<string, unknown>;
 }

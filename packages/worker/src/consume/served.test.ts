@@ -1,19 +1,14 @@
 import { explainJob, findJob } from "@atlasqueue/core/internal/http";
-import { eventually, submission, submit } from "@atlasqueue/harness";
+import { eventually } from "@atlasqueue/harness";
 import { describe, expect, test } from "vitest";
-import { z } from "zod";
-import { drivers, gate, workerHarness } from "../../test/harness.ts";
+import { any, drivers, gate, noop, workerHarness } from "../../test/harness.ts";
 import { defineHandler } from "../handler.ts";
 import { createServed } from "./served.ts";
 
 const harness = workerHarness();
-const noop = defineHandler("noop", z.looseObject({}), () => "done");
 
-const addTo = async (tenant: string, count = 1): Promise<string[]> => {
-  const submissions = Array.from({ length: count }, () => ({ ...submission({}), tenant }));
-  const outcomes = await submit(harness.deps(), submissions, { idempotency_ttl_seconds: 60 });
-  return outcomes.map((outcome) => ("job" in outcome ? outcome.job.id : ""));
-};
+const addTo = (tenant: string, count = 1): Promise<string[]> =>
+  harness.add(...Array.from({ length: count }, () => ({ tenant })));
 const statusOf = async (tenant: string, id = "") => (await findJob(harness.deps(), tenant, id))?.status;
 const succeeds = (tenant: string, id: string | undefined) =>
   eventually(async () => expect(await statusOf(tenant, id)).toBe("succeeded"), { timeout_ms: 15_000 });
@@ -47,9 +42,8 @@ test.each([
   ["all tenants", "*"],
   ["this tenant alone", ["acme"]],
 ] as const)("explain knows a worker for %s", async (_name, tenants) => {
-  harness.useSignal(drivers["memory"] ?? (() => harness.signal()));
   const hold = gate();
-  harness.work([defineHandler("noop", z.looseObject({}), () => hold.opened)], { tenants, concurrency: 1 });
+  harness.work([defineHandler("noop", any, () => hold.opened)], { tenants, concurrency: 1 });
   await eventually(async () => expect(await harness.signal().presence.list("acme")).toHaveLength(1));
   const [first, second = ""] = await addTo("acme", 2);
   await eventually(async () => expect(await statusOf("acme", first)).toBe("running"));
@@ -59,7 +53,6 @@ test.each([
 });
 
 test("a tenant found to have jobs ends the wait for those known before", async () => {
-  harness.useSignal(drivers["memory"] ?? (() => harness.signal()));
   const served = createServed(harness.deps(), "*", ["default"]);
   const wait = served.changed();
   await addTo("late");

@@ -1,10 +1,8 @@
 import { connectDatabase } from "@atlasqueue/core";
 import { eventually } from "@atlasqueue/harness";
 import { expect, onTestFinished, test } from "vitest";
-import { z } from "zod";
-import { gate, workerHarness } from "../../test/harness.ts";
+import { any, gate, workerHarness } from "../../test/harness.ts";
 import { defineHandler } from "../handler.ts";
-import { startWorker } from "../start-worker.ts";
 
 const harness = workerHarness();
 const application_name = "worker-that-is-cut-off";
@@ -19,19 +17,12 @@ async function workerWithAJob() {
   });
   const { open, opened } = gate();
   const runs: AbortSignal[] = [];
-  const handler = defineHandler("noop", z.looseObject({}), async (_, { signal }) => {
+  const handler = defineHandler("noop", any, async (_, { signal }) => {
     runs.push(signal);
     await opened;
   });
-  const worker = startWorker(
-    { ...harness.deps(), database },
-    { handlers: [handler], leaseSeconds: 3_600, pollTimeoutSeconds: 1 },
-  );
-  onTestFinished(async () => {
-    open();
-    await worker.stop({ deadlineMs: 0 });
-    await database.close();
-  });
+  harness.work([handler], { leaseSeconds: 3_600, pollTimeoutSeconds: 1 }, { database });
+  onTestFinished(() => database.close());
   const [id = ""] = await harness.add({});
   await harness.becomes(id, { status: "running" });
   await eventually(() => expect(runs).toHaveLength(1));
@@ -73,8 +64,9 @@ test("when connections break, leases are renewed before this worker's sweep ends
 });
 
 test("a claim that a crash forgot is noticed at once: its handler is aborted, not left running beside another's", async () => {
-  const { id, runs } = await workerWithAJob();
+  const { id, runs, finish } = await workerWithAJob();
   await crash(id, "the claim");
   await eventually(() => expect(runs[0]?.aborted).toBe(true));
   expect(harness.named("lease_lost")).toMatchObject([{ job_id: id, during: "renewal" }]);
+  finish();
 });

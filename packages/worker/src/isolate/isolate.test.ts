@@ -1,14 +1,11 @@
 import { createLogger } from "@atlasqueue/core";
 import { eventually } from "@atlasqueue/harness";
-import { expect, onTestFinished, test } from "vitest";
-import { z } from "zod";
-import { workerHarness } from "../../test/harness.ts";
+import { expect, test } from "vitest";
+import { any, workerHarness } from "../../test/harness.ts";
 import { isolatedHandlers } from "../../test/isolated-handlers.ts";
 import { defineHandler } from "../handler.ts";
-import { startWorker } from "../start-worker.ts";
 
-const { add, becomes, deps, read, named, work } = workerHarness();
-const any = z.looseObject({});
+const { add, becomes, read, named, work } = workerHarness();
 
 test("a handler that never ends dies at its timeout; its neighbour goes on meanwhile", { tags: ["slow"] }, async () => {
   let turns = 0;
@@ -64,8 +61,7 @@ test("a process that sends null, junk or nothing more fails only its own job", {
 test("a line of 17 MiB of its logger is cut, and the handler goes on", { tags: ["nightly"] }, async () => {
   const lines: string[] = [];
   const logger = createLogger("warn", "test", { write: (line) => void lines.push(line) });
-  const worker = startWorker({ ...deps(), logger }, { handlers: isolatedHandlers });
-  onTestFinished(() => worker.stop({ deadlineMs: 0 }));
+  work(isolatedHandlers, {}, { logger });
   const [id] = await add({ type: "logs-much", max_attempts: 1 });
   await becomes(id, { status: "succeeded", result: "logged" });
   const [cut = ""] = lines.filter((line) => line.includes("yyy"));

@@ -1,5 +1,5 @@
 import { eventually, forFile, redisUrl, tcpProxy, testDatabase, uniqueKeys } from "@atlasqueue/harness";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { jobLine, lineClient } from "../../../test/line-client.ts";
 import { readApiConfig } from "../../config.ts";
 import { startApi } from "../../start-api.ts";
@@ -7,13 +7,11 @@ import { startApi } from "../../start-api.ts";
 /** An API over a proxied database. */
 const database = forFile(testDatabase);
 const proxy = forFile(() => tcpProxy(database.url));
-let api: Awaited<ReturnType<typeof startApi>>;
-beforeAll(async () => {
+const api = forFile(() => {
   const { jobsKey, dlqKey } = uniqueKeys();
   const env = { DATABASE_URL: proxy.url, REDIS_URL: redisUrl(), JOB_QUEUE_KEY: jobsKey, DLQ_KEY: dlqKey };
-  api = await startApi(readApiConfig({ ...env, API_PORT: "0", LOG_LEVEL: "ERROR", SHUTDOWN_SECONDS: "5" }));
+  return startApi(readApiConfig({ ...env, API_PORT: "0", LOG_LEVEL: "ERROR", SHUTDOWN_SECONDS: "5" }));
 });
-afterAll(() => api.stop());
 
 const lines = (count: number, name: string) => Array.from({ length: count }, (_, at) => jobLine(`${name}-${at}`));
 

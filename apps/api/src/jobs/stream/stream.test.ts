@@ -142,7 +142,6 @@ test("a stream has a type of its own, and no coding", async () => {
   const send = (headers: Record<string, string>) =>
     fetch(`${server.url}/v1/jobs/stream`, { method: "POST", headers, body: jobLine("type") });
   for (const headers of [
-    { "content-type": "application/json" },
     { "content-type": "text/plain" },
     { "content-type": "application/x-ndjson; charset=latin1" },
     { "content-type": "application/x-ndjson", "content-encoding": "gzip" },

@@ -1,5 +1,6 @@
 import { createDatabase, eventually, postgresUrl } from "@atlasqueue/harness";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { appliedIn, file } from "../../../test/migrating.ts";
 import postgres from "../driver.ts";
 import { applyMissing } from "./apply-missing.ts";
 
@@ -23,13 +24,7 @@ beforeEach(async () => {
   await sql`CREATE INDEX two_a ON two (a)`;
 });
 
-const file = (folderMillis: number, ...statements: string[]) => ({
-  sql: statements,
-  hash: String(folderMillis),
-  folderMillis,
-});
-const applied = async () =>
-  (await sql`SELECT hash FROM atlasqueue.migrations ORDER BY created_at`).map(({ hash }) => hash);
+const applied = () => appliedIn(sql);
 const waiting = async () =>
   (
     await sql<{ query: string }[]>`

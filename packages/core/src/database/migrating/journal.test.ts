@@ -1,6 +1,6 @@
 import { createDatabase, postgresUrl } from "@atlasqueue/harness";
-import { beforeEach, expect, onTestFinished, test } from "vitest";
-import { connectDatabase } from "../connect.ts";
+import { beforeEach, expect, test } from "vitest";
+import { openDatabase } from "../../../test/opened.ts";
 import postgres from "../driver.ts";
 import { migrateDatabase } from "../migrate.ts";
 import { requireSchema, schemaState } from "../schema-state.ts";
@@ -17,11 +17,7 @@ beforeEach(async () => {
   };
 });
 
-const open = (schema?: string) => {
-  const database = connectDatabase({ url, schema, connectionsMax: 1, timeoutMs: 10_000 });
-  onTestFinished(() => database.close());
-  return database;
-};
+const open = (schema?: string) => openDatabase({ url, schema, connectionsMax: 1, timeoutMs: 10_000 });
 
 test("an application's drizzle in the same database: neither takes the other's newer files for its own", async () => {
   const later = Date.now() + 1_000_000_000;

@@ -1,5 +1,6 @@
 import { createDatabase, eventually, forFile, ownServers } from "@atlasqueue/harness";
 import { beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
+import { appliedIn, file } from "../../../test/migrating.ts";
 import postgres from "../driver.ts";
 import { applyMissing } from "./apply-missing.ts";
 
@@ -37,13 +38,7 @@ beforeEach(async () => {
   application = open(1, "application");
 });
 
-const file = (folderMillis: number, ...statements: string[]) => ({
-  sql: statements,
-  hash: String(folderMillis),
-  folderMillis,
-});
-const applied = async () =>
-  (await sql`SELECT hash FROM atlasqueue.migrations ORDER BY created_at`).map(({ hash }) => hash);
+const applied = () => appliedIn(sql);
 
 test(
   "a migration does not wait for the end of an autovacuum, which gives way to it",

@@ -1,5 +1,6 @@
 import { createDatabase, eventually, postgresUrl, tcpProxy, type CreatedDatabase } from "@atlasqueue/harness";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { appliedIn, file } from "../../../test/migrating.ts";
 import postgres from "../driver.ts";
 import { migrateDatabase } from "../migrate.ts";
 import { applyMissing } from "./apply-missing.ts";
@@ -18,13 +19,7 @@ beforeEach(async () => {
 });
 
 const lock = `SELECT pg_advisory_xact_lock(${0x41746c617351})`;
-const file = (folderMillis: number, ...statements: string[]) => ({
-  sql: statements,
-  hash: String(folderMillis),
-  folderMillis,
-});
-const applied = async () =>
-  (await sql`SELECT hash FROM atlasqueue.migrations ORDER BY created_at`).map(({ hash }) => hash);
+const applied = () => appliedIn(sql);
 const running = async (statement: string) =>
   sql<{ pid: number }[]>`
     SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND state = 'active' AND query = ${statement}`;

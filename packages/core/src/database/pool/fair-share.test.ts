@@ -1,6 +1,8 @@
 import { eventually, postgresUrl } from "@atlasqueue/harness";
-import { afterEach, expect, test } from "vitest";
-import { connectDatabase, type Database } from "../connect.ts";
+import { expect, test } from "vitest";
+import { failureOf } from "../../../test/failure-of.ts";
+import { openDatabase } from "../../../test/opened.ts";
+import type { Database } from "../connect.ts";
 import { CallerGoneError, outcomeUnknown } from "../errors.ts";
 import { withPriority, forTenant } from "./fair-share.ts";
 import { plain } from "../plain.ts";
@@ -8,23 +10,12 @@ import { executeOn } from "../statement.ts";
 import { inTransaction } from "../transaction.ts";
 import { sql } from "../drizzle.ts";
 
-const databases: Database[] = [];
-afterEach(() => Promise.all(databases.splice(0).map((database) => database.close())));
-
-const open = (connections_max: number, timeout_ms = 20_000): Database => {
-  const database = connectDatabase({ url: postgresUrl(), connectionsMax: connections_max, timeoutMs: timeout_ms });
-  databases.push(database);
-  return database;
-};
+const open = (connections_max: number, timeout_ms = 20_000): Database =>
+  openDatabase({ url: postgresUrl(), connectionsMax: connections_max, timeoutMs: timeout_ms });
 const one = { text: "SELECT 1 AS one", params: [] };
 const endless = { text: "SELECT pg_sleep(600)", params: [] };
 const send = (database: Database, tenant: string, statement = one) =>
   executeOn(forTenant(database, { tenant }))(statement);
-const failureOf = (work: Promise<unknown>): Promise<unknown> =>
-  work.then(
-    () => expect.unreachable("it did not fail"),
-    (error: unknown) => error,
-  );
 
 const ways: Record<string, (database: Database) => Promise<unknown>> = {
   "a statement": (database) => executeOn(database)(one),

@@ -2,10 +2,10 @@ import { recordEvents, submission, testDatabase, forFile } from "@atlasqueue/har
 import { expect, test } from "vitest";
 import { claim } from "../../lease/claim.ts";
 import { enqueue } from "../../submit/enqueue.ts";
-import { connectDatabase } from "../connect.ts";
 import { getTableColumns } from "../drizzle.ts";
 import { jobs as jobsTable } from "./jobs.ts";
 import { completeAll } from "../../../test/engine-harness.ts";
+import { openDatabase } from "../../../test/opened.ts";
 
 const own = forFile(testDatabase);
 
@@ -34,7 +34,7 @@ test("every table carries the tenant, but for what belongs to the database", asy
 
 test("an ordinary job of a batch is four row versions and five entries of indexes", async () => {
   const jobs = 250;
-  const database = connectDatabase({ url: own.url, connectionsMax: 1, timeoutMs: 15_000 });
+  const database = openDatabase({ url: own.url, connectionsMax: 1, timeoutMs: 15_000 });
   const deps = { database, observe: recordEvents().observe };
   const written = async (): Promise<number> => {
     await database.sql`SELECT pg_stat_force_next_flush()`;
@@ -68,7 +68,6 @@ test("an ordinary job of a batch is four row versions and five entries of indexe
   expect(after.entries - indexed.entries).toBeGreaterThan(4 * jobs);
   expect(after.entries - indexed.entries).toBeLessThanOrEqual(5 * jobs + 20);
   expect(after.tags).toBe(indexed.tags);
-  await database.close();
 });
 
 test("the columns of a job are in the order of its schema, the payload last, so that no update logs it again", async () => {

@@ -1,21 +1,16 @@
-import { submission, tcpProxy, testDatabase, submit } from "@atlasqueue/harness";
+import { submission, testDatabase, submit } from "@atlasqueue/harness";
 import { expect, onTestFinished, test } from "vitest";
-import { connectDatabase } from "../connect.ts";
+import { openDatabase, openProxy } from "../../../test/opened.ts";
 import { memorySignal } from "../../signal/memory/signal.ts";
 import { schemaState } from "../schema-state.ts";
 import { requirePostgres } from "./require-postgres.ts";
 
 async function databaseOf(level: string, name = "default_transaction_isolation") {
   const own = await testDatabase();
+  onTestFinished(() => own.drop());
   await own.database.sql.unsafe(`ALTER DATABASE "${own.name}" SET ${name} = '${level}'`);
-  const proxy = await tcpProxy(own.url);
-  const database = connectDatabase({ url: proxy.url, connectionsMax: 3, timeoutMs: 10_000 });
-  onTestFinished(async () => {
-    await database.close();
-    await proxy.close();
-    await own.drop();
-  });
-  return { database, proxy };
+  const proxy = await openProxy(own.url);
+  return { database: openDatabase({ url: proxy.url, connectionsMax: 3, timeoutMs: 10_000 }), proxy };
 }
 
 test.each(["serializable", "repeatable read", "read committed"])(

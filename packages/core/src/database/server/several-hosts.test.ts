@@ -1,5 +1,7 @@
-import { eventually, ownServers, tcpProxy, type Servers } from "@atlasqueue/harness";
-import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from "vitest";
+import { eventually, ownServers, type Servers } from "@atlasqueue/harness";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { failureOf } from "../../../test/failure-of.ts";
+import { openDatabase, openProxy } from "../../../test/opened.ts";
 import { connectDatabase, type Database } from "../connect.ts";
 import { isReadOnly, isUnavailable } from "../errors.ts";
 import { migrateDatabase } from "../migrate.ts";
@@ -44,11 +46,10 @@ function urlOf(...ports: number[]): string {
   return `postgres://${url.username}:${url.password}@${hosts}${url.pathname}`;
 }
 
-function poolOf(...ports: number[]): Database {
-  const database = open(urlOf(...ports));
-  onTestFinished(() => database.close());
-  return database;
-}
+/** Closed when the test ends. */
+const poolAt = (url: string, connections_max = 2): Database =>
+  openDatabase({ url, connectionsMax: connections_max, timeoutMs: 5_000 });
+const poolOf = (...ports: number[]): Database => poolAt(urlOf(...ports));
 
 /** The port of the server that took the write. */
 async function write(database: Database): Promise<number> {
@@ -83,10 +84,9 @@ test("of several hosts, each is used also where the password has an @ and a comm
   }
   const ports = [here, there].map(({ postgres }) => portOf(postgres.url));
   for (const [first, second] of [ports, ports.toReversed()]) {
-    const database = open(
+    const database = poolAt(
       `postgres://careful:p@s,s@127.0.0.1:${first},127.0.0.1:${second}${new URL(here.postgres.url).pathname}`,
     );
-    onTestFinished(() => database.close());
     expect(await write(database)).toBe(first);
   }
 });
@@ -94,9 +94,7 @@ test("of several hosts, each is used also where the password has an @ and a comm
 test("of several hosts, the one that takes writes is migrated", async () => {
   await takesWrites(here, false);
   await migrateDatabase(urlOf(portOf(here.postgres.url), portOf(there.postgres.url)));
-  const database = open(there.postgres.url);
-  onTestFinished(() => database.close());
-  expect(await database.sql`SELECT FROM atlasqueue.jobs`).toEqual([]);
+  expect(await poolAt(there.postgres.url).sql`SELECT FROM atlasqueue.jobs`).toEqual([]);
 });
 
 test("a demoted server is abandoned for the promoted one, over the same pool", async () => {
@@ -118,20 +116,13 @@ test("while no host takes writes the database is unavailable, and it is used aga
 });
 
 test("a connection that says it takes no writes is closed, and the next query dials the name again", async () => {
-  const proxy = await tcpProxy(here.postgres.url);
-  onTestFinished(() => proxy.close());
-  const database = open(proxy.url, 1);
-  onTestFinished(() => database.close());
+  const proxy = await openProxy(here.postgres.url);
+  const database = poolAt(proxy.url, 1);
   expect(await write(database)).toBe(portOf(here.postgres.url));
   expect(proxy.accepted()).toBe(1);
   await takesWrites(here, false);
   proxy.pointAt(there.postgres.url);
-  const refusal = await eventually(() =>
-    write(database).then(
-      () => expect.unreachable("it still took a write"),
-      (error: unknown) => error,
-    ),
-  );
+  const refusal = await eventually(() => failureOf(write(database)));
   expect(isReadOnly(refusal)).toBe(true);
   expect(isUnavailable(refusal)).toBe(true);
   expect(await write(database)).toBe(portOf(there.postgres.url));
@@ -139,10 +130,8 @@ test("a connection that says it takes no writes is closed, and the next query di
 });
 
 test("when one connection says it takes no writes, none of those opened with it answers a read any more", async () => {
-  const proxy = await tcpProxy(here.postgres.url);
-  onTestFinished(() => proxy.close());
-  const database = open(proxy.url, 3);
-  onTestFinished(() => database.close());
+  const proxy = await openProxy(here.postgres.url);
+  const database = poolAt(proxy.url, 3);
   const ports = () =>
     Promise.all(
       Array.from({ length: 3 }, async () => {
@@ -155,7 +144,7 @@ test("when one connection says it takes no writes, none of those opened with it 
   await takesWrites(here, false);
   proxy.pointAt(there.postgres.url);
   const busy = ports();
-  expect(isReadOnly(await write(database).catch((error: unknown) => error))).toBe(true);
+  expect(isReadOnly(await failureOf(write(database)))).toBe(true);
   await busy;
   expect(await ports()).toEqual([1, 2, 3].map(() => portOf(there.postgres.url)));
 });

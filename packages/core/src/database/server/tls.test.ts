@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { certificateAuthority, ownServers, type Authority, type Servers } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { openDatabase } from "../../../test/opened.ts";
 import { connectDatabase } from "../connect.ts";
 import { isUnavailable } from "../errors.ts";
 
@@ -45,8 +46,7 @@ const here = () => `127.0.0.1:${base.port}`;
 
 /** Whether the connection was encrypted, or the code of why there was none. */
 async function tried(url: string): Promise<unknown> {
-  const database = connectDatabase({ url, connectionsMax: 1, timeoutMs: 5_000 });
-  onTestFinished(() => database.close());
+  const database = openDatabase({ url, connectionsMax: 1, timeoutMs: 5_000 });
   try {
     const [row] = await database.sql`SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()`;
     return row?.ssl;
@@ -83,8 +83,7 @@ test("of several hosts each certificate is checked against the one that was dial
 test("a certificate of ours is shown", async () => {
   const { cert_file, key_file } = authority.issue("client");
   const url = at(here(), `?sslmode=verify-full&sslrootcert=CA&sslcert=${cert_file}&sslkey=${key_file}`);
-  const database = connectDatabase({ url, connectionsMax: 1, timeoutMs: 5_000 });
-  onTestFinished(() => database.close());
+  const database = openDatabase({ url, connectionsMax: 1, timeoutMs: 5_000 });
   const rows = await database.sql`SELECT client_dn FROM pg_stat_ssl WHERE pid = pg_backend_pid()`;
   expect(rows).toEqual([{ client_dn: "/CN=client" }]);
 });

@@ -1,7 +1,7 @@
-import { createDatabase, eventually, postgresUrl, tcpProxy, testDatabase } from "@atlasqueue/harness";
+import { createDatabase, eventually, postgresUrl, testDatabase } from "@atlasqueue/harness";
 import { expect, onTestFinished, test } from "vitest";
+import { openDatabase, openProxy } from "../../../test/opened.ts";
 import { createQueue } from "../../queue.ts";
-import { connectDatabase } from "../connect.ts";
 import { outcomeUnknown } from "../errors.ts";
 import { migrateDatabase } from "../migrate.ts";
 import { requirePostgres } from "./require-postgres.ts";
@@ -22,19 +22,15 @@ test.each([160000, 160010, 180001, 200000])("the version %i is new enough", (num
 });
 
 test("a database that is not UTF8 is refused, and not migrated, and the library refuses it at the first use", async () => {
-  const admin = connectDatabase({ url: postgresUrl(), connectionsMax: 1, timeoutMs: 10_000 });
+  const admin = openDatabase({ url: postgresUrl(), connectionsMax: 1, timeoutMs: 10_000 });
   const name = `latin_${process.pid}`;
   await admin.sql.unsafe(
     `CREATE DATABASE ${name} ENCODING 'LATIN1' TEMPLATE template0 LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C'`,
   );
+  onTestFinished(async () => void (await admin.sql.unsafe(`DROP DATABASE ${name} WITH (FORCE)`)));
   const url = new URL(postgresUrl());
   url.pathname = `/${name}`;
-  const database = connectDatabase({ url: url.href, connectionsMax: 1, timeoutMs: 10_000 });
-  onTestFinished(async () => {
-    await database.close();
-    await admin.sql.unsafe(`DROP DATABASE ${name} WITH (FORCE)`);
-    await admin.close();
-  });
+  const database = openDatabase({ url: url.href, connectionsMax: 1, timeoutMs: 10_000 });
   const refusal = "needs a database with the encoding UTF8; this database has LATIN1.";
   await expect(requirePostgres(database)).rejects.toThrow(refusal);
   await expect(migrateDatabase(url.href)).rejects.toThrow(refusal);
@@ -47,13 +43,10 @@ test("a database that is not UTF8 is refused, and not migrated, and the library 
 
 test("the library checks again if the database was down at the first use", async () => {
   const own = await testDatabase();
-  const proxy = await tcpProxy(own.url);
+  onTestFinished(() => own.drop());
+  const proxy = await openProxy(own.url);
   const queue = createQueue({ databaseUrl: proxy.url, timeoutMs: 300 });
-  onTestFinished(async () => {
-    await queue.close();
-    await proxy.close();
-    await own.drop();
-  });
+  onTestFinished(() => queue.close());
   proxy.refuse();
   await expect(queue.submit({ type: "a" })).rejects.toSatisfy((error) => !outcomeUnknown(error));
   proxy.heal();
@@ -62,14 +55,10 @@ test("the library checks again if the database was down at the first use", async
 
 test("a server that says it is too old is refused, and not migrated", async () => {
   const created = await createDatabase(postgresUrl());
-  const proxy = await tcpProxy(created.url);
-  const direct = connectDatabase({ url: created.url, connectionsMax: 1, timeoutMs: 10_000 });
-  const database = connectDatabase({ url: proxy.url, connectionsMax: 1, timeoutMs: 10_000 });
-  onTestFinished(async () => {
-    await Promise.all([database.close(), direct.close()]);
-    await proxy.close();
-    await created.drop();
-  });
+  onTestFinished(() => created.drop());
+  const proxy = await openProxy(created.url);
+  const direct = openDatabase({ url: created.url, connectionsMax: 1, timeoutMs: 10_000 });
+  const database = openDatabase({ url: proxy.url, connectionsMax: 1, timeoutMs: 10_000 });
   await requirePostgres(database);
   const [row] = await direct.sql<{ number: string }[]>`SELECT current_setting('server_version_num') AS number`;
   // As long as the real one, as the answer's length comes before it.

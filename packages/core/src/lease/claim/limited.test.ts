@@ -1,7 +1,7 @@
 import { queueLimits, type QueueLimitsInput } from "@atlasqueue/contract";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { claimer, engineHarness, tenant } from "../../../test/engine-harness.ts";
-import { connectDatabase } from "../../database/connect.ts";
+import { openDatabase } from "../../../test/opened.ts";
 import { setLimits } from "../../limits/set.ts";
 import { claim, claimReady } from "../claim.ts";
 import type { Lease } from "../lease.ts";
@@ -33,8 +33,7 @@ test("a claim locks no limited queue but those of its ids, and without ids those
 });
 
 test("a claim looks through the changes of counts once, however many limited queues its ids are in", async () => {
-  const own = connectDatabase({ url: url(), connectionsMax: 1, timeoutMs: 10_000 });
-  onTestFinished(() => own.close());
+  const own = openDatabase({ url: url(), connectionsMax: 1, timeoutMs: 10_000 });
   await limitAll({ concurrency: 5 });
   const ids = await add(...queues.map((queue) => ({ queue })));
   await own.sql`

@@ -2,15 +2,14 @@ import { createLogger } from "../../index.ts";
 import { expect, test } from "vitest";
 import { engineHarness } from "../../../test/engine-harness.ts";
 import { createFollowUps } from "../../follow-ups.ts";
-import { memorySignal } from "../../signal/memory/signal.ts";
 import { recoverAll } from "./recovery.ts";
 
-const { deps, add, take, read } = engineHarness();
+const { deps, add, expire, take, read } = engineHarness();
 const abandoned = 1_500;
 
 test("the claims a tenant lets end by the thousand keep no other's job from its recovery", async () => {
   const { sql } = deps.database;
-  const [id] = await add({});
+  const [id = ""] = await add({});
   await take(id);
   await sql`
     WITH claimed AS (
@@ -23,11 +22,9 @@ test("the claims a tenant lets end by the thousand keep no other's job from its 
     )
     INSERT INTO atlasqueue.claims (tenant, token, worker_id, check_at, job_ids)
     SELECT tenant, lease_token, 'w', now() - interval '10 seconds', ARRAY[id] FROM claimed`;
-  await sql`UPDATE atlasqueue.jobs SET locked_until = now() - interval '1 second' WHERE id = ${id ?? ""}`;
-  await sql`UPDATE atlasqueue.claims SET check_at = now() - interval '1 second' WHERE job_ids = ARRAY[${id ?? ""}::uuid]`;
-  const signal = memorySignal();
-  const followUps = createFollowUps({ ...deps, signal });
-  expect(await recoverAll({ ...deps, signal, followUps, logger: createLogger("silent", "test") })).toBe(abandoned + 1);
+  await expire(id);
+  const followUps = createFollowUps(deps);
+  expect(await recoverAll({ ...deps, followUps, logger: createLogger("silent", "test") })).toBe(abandoned + 1);
   await followUps.stop();
   expect(await read(id)).toMatchObject({ status: "queued" });
 });

@@ -1,28 +1,24 @@
 import { eventually, redisUrl } from "@atlasqueue/harness";
-import { afterEach, expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { parseRedisUrl } from "./address.ts";
 import { dial as dialAddress, dialAnew } from "./dial.ts";
 
-const opened: ReturnType<typeof dialAddress>[] = [];
 function dial(url: string) {
   const to = parseRedisUrl(url);
   if (to.kind === "cluster") throw new Error("a cluster");
-  return dialAddress(to);
+  const redis = dialAddress(to);
+  onTestFinished(() => redis.disconnect());
+  return redis;
 }
-afterEach(() => {
-  for (const redis of opened.splice(0)) redis.disconnect();
-});
 
 test("a connection told to redial while it is being dialled still comes up", async () => {
   const redis = dial(redisUrl());
-  opened.push(redis);
   dialAnew(redis);
   await eventually(() => expect(redis.status).toBe("ready"));
 });
 
 test("one that is up is redialled", async () => {
   const redis = dial(redisUrl());
-  opened.push(redis);
   await eventually(() => expect(redis.status).toBe("ready"));
   const before = await redis.client("ID");
   dialAnew(redis);
@@ -31,7 +27,6 @@ test("one that is up is redialled", async () => {
 
 test("a subscriber whose connection ends as it becomes ready again is dialled once more, and nothing is left unhandled", async () => {
   const redis = dial(redisUrl());
-  opened.push(redis);
   await eventually(() => expect(redis.status).toBe("ready"));
   await redis.subscribe("news");
   let ended = false;

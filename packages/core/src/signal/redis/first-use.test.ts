@@ -1,25 +1,21 @@
 import { fileURLToPath } from "node:url";
-import { eventually, ownRedis, postgresUrl, spawnProcess, tcpProxy, tlsRedis } from "@atlasqueue/harness";
+import { eventually, ownRedis, postgresUrl, spawnProcess, tlsRedis } from "@atlasqueue/harness";
 import { expect, onTestFinished, test } from "vitest";
-import { newKeys } from "../../../test/working-signal.ts";
+import { openProxy } from "../../../test/opened.ts";
+import { newKeys, openSignal } from "../../../test/working-signal.ts";
 import { redisSignal } from "./signal.ts";
 
 const unused = fileURLToPath(new URL("../../../test/unused-queue.ts", import.meta.url));
 
 async function proxied() {
   const redis = await ownRedis();
-  const proxy = await tcpProxy(redis.url);
-  onTestFinished(async () => {
-    await proxy.close();
-    await redis.stop();
-  });
-  return proxy;
+  onTestFinished(() => redis.stop());
+  return openProxy(redis.url);
 }
 
 test("Redis is dialled at the first use", async () => {
   const proxy = await proxied();
-  const signal = redisSignal({ url: proxy.url, keys: newKeys() });
-  onTestFinished(() => signal.close());
+  const signal = openSignal({ url: proxy.url });
   await redisSignal({ url: proxy.url, keys: newKeys() }).close();
   expect(signal.state()).toBe("down");
   expect(proxy.accepted()).toBe(0);
@@ -39,8 +35,7 @@ test.each(["unused", "used", "away"])("a queue that is %s and not closed keeps n
 test("why there is no connection is in each error, right after a command that failed for it too", async () => {
   const redis = await tlsRedis();
   onTestFinished(() => redis.stop());
-  const signal = redisSignal({ url: redis.url, keys: newKeys(), timeoutMs: 500 });
-  onTestFinished(() => signal.close());
+  const signal = openSignal({ url: redis.url, timeoutMs: 500 });
   await eventually(() => expect(signal.check()).rejects.toThrow("self-signed certificate in certificate chain"));
   for (let again = 0; again < 3; again += 1)
     await expect(signal.takeTurn("a", 1)).rejects.toThrow("self-signed certificate in certificate chain");

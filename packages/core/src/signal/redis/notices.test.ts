@@ -1,8 +1,7 @@
 import { eventually, ownRedis } from "@atlasqueue/harness";
 import { Redis } from "ioredis";
 import { expect, onTestFinished, test } from "vitest";
-import { newKeys, soon } from "../../../test/working-signal.ts";
-import { redisSignal } from "./signal.ts";
+import { openSignal, soon } from "../../../test/working-signal.ts";
 
 test("a listener that was not let into a channel hears what is told there once it is", async () => {
   const server = await ownRedis({ password: "secret" });
@@ -12,8 +11,7 @@ test("a listener that was not let into a channel hears what is told there once i
   await ask.call("ACL", "SETUSER", "worker", "on", ">secret", "~*", "+@all", "resetchannels");
   const url = new URL(server.url);
   url.username = "worker";
-  const signal = redisSignal({ url: url.href, keys: newKeys(), timeoutMs: 1_000 });
-  onTestFinished(() => signal.close());
+  const signal = openSignal({ url: url.href, timeoutMs: 1_000 });
   const heard: string[] = [];
   signal.notices.listen("cancelled", (ids) => heard.push(...ids));
   await eventually(async () => expect(String(await ask.call("ACL", "LOG"))).toContain("subscribe"), soon);

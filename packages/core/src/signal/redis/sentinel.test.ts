@@ -2,24 +2,17 @@ import { once } from "node:events";
 import { connect, createServer } from "node:net";
 import { minimalUser, eventually, sentinelSet, forFile } from "@atlasqueue/harness";
 import { Redis } from "ioredis";
-import { afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { main, never } from "../../../test/signal-drivers.ts";
-import { expectAllToWork, newKeys, soon } from "../../../test/working-signal.ts";
+import { expectAllToWork, newKeys, openSignal, soon } from "../../../test/working-signal.ts";
 import { defaultKeys } from "../keys.ts";
 import { parseRedisUrl } from "./address.ts";
 import { watchMaster } from "./one-server.ts";
-import { redisSignal } from "./signal.ts";
-import type { Signal } from "../signal.ts";
 
 const set = forFile(sentinelSet);
 
-const opened: Signal[] = [];
-afterEach(() => Promise.all(opened.splice(0).map((signal) => signal.close())));
-function open(url = set.url, keys = newKeys()): Signal {
-  const signal = redisSignal({ url, keys, timeoutMs: 1_000 });
-  opened.push(signal);
-  return signal;
-}
+const open = (url = set.url, keys = newKeys()) => openSignal({ url, keys, timeoutMs: 1_000 });
+
 test("the master is found through the sentinels, under the same names as on a single server", async () => {
   const signal = open(set.url, defaultKeys);
   await signal.push([{ ...main, id: "a", priority: 0 }]);

@@ -1,49 +1,24 @@
-import { forFile, recordEvents, submission, testDatabase } from "@atlasqueue/harness";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { forFile, submission } from "@atlasqueue/harness";
+import { expect, test } from "vitest";
 import { advanceAndAdmit } from "../../../test/advance.ts";
+import { engineHarness } from "../../../test/engine-harness.ts";
 import { countDrift } from "../../counts/job-checks.ts";
 import { foldCounts } from "../../counts/fold.ts";
-import type { Database } from "../../database/connect.ts";
-import type { Deps } from "../../deps.ts";
 import { submitFlow } from "../../flows/submit-flow.ts";
 import { cancel } from "../../jobs/cancel.ts";
-import { findJob } from "../../jobs/find.ts";
-import { claim } from "../../lease/claim.ts";
 import { createQueue, type Queue } from "../../queue.ts";
-import { memorySignal } from "../../signal/memory/signal.ts";
-import { completeAll } from "../../../test/engine-harness.ts";
 
-const own = forFile(testDatabase);
-let database: Database;
-let queue: Queue;
-beforeAll(async () => {
-  ({ database } = own);
-  queue = createQueue({ databaseUrl: own.url });
-});
-afterAll(() => queue.close());
-beforeEach(
-  () =>
-    database.sql`TRUNCATE atlasqueue.jobs, atlasqueue.outbox, atlasqueue.flows, atlasqueue.flow_jobs, atlasqueue.flow_edges, atlasqueue.queue_counts, atlasqueue.queue_changes`,
-);
+const { deps, url, finish, statuses } = engineHarness();
+const queue = forFile(async () => createQueue({ databaseUrl: url() }));
 
-const deps = (): Deps & { signal: ReturnType<typeof memorySignal> } => ({
-  database,
-  observe: recordEvents().observe,
-  signal: memorySignal(),
-});
 const submit = async (jobs: unknown, options: object = {}): Promise<string[]> => {
-  const rows = await database.sql<{ id: string }[]>`
+  const rows = await deps.database.sql<{ id: string }[]>`
     SELECT unnest(atlasqueue.submit_flow(${JSON.stringify(jobs)}::text::json, ${JSON.stringify(options)}::text::jsonb)) AS id`;
   return rows.map(({ id }) => id);
 };
-const statuses = (ids: readonly string[]) =>
-  Promise.all(ids.map(async (id) => (await findJob(deps(), "default", id))?.status));
-const succeed = async (...ids: string[]): Promise<void> => {
-  const terms = { tenant: "default", queues: ["default"], worker_id: "w", lease_seconds: 30 };
-  const leases = await claim(deps(), ids, terms);
-  expect(leases).toHaveLength(ids.length);
-  await completeAll(deps(), leases);
-  await advanceAndAdmit(deps());
+const succeed = async (id: string): Promise<void> => {
+  await finish(id);
+  await advanceAndAdmit(deps);
 };
 
 const fields = {
@@ -64,7 +39,7 @@ const diamond = [
 
 /** All that is stored of the flows, without ids and times. */
 async function stored(): Promise<unknown> {
-  const { sql } = database;
+  const { sql } = deps.database;
   const jobs = await sql`
     SELECT tenant, queue, type, status, priority, max_attempts, timeout_seconds, group_key, group_seq, backoff, payload, has_children,
            ready_at IS NULL AS is_blocked, run_at - created_at AS delay, expires_at - created_at AS lasts, tags, flow_id IS NULL AS is_alone
@@ -88,37 +63,36 @@ test("a flow of SQL is stored as one of the API", async () => {
     depends_on,
     on_parent_failure,
   }));
-  await submitFlow(deps(), { jobs }, { idempotency_ttl_seconds: 60 });
+  await submitFlow(deps, { jobs }, { idempotency_ttl_seconds: 60 });
   const posted = await stored();
-  await database.sql`TRUNCATE atlasqueue.jobs, atlasqueue.flows, atlasqueue.flow_jobs, atlasqueue.flow_edges`;
+  await deps.database.sql`TRUNCATE atlasqueue.jobs, atlasqueue.flows, atlasqueue.flow_jobs, atlasqueue.flow_edges`;
   const ids = await submit(diamond);
   expect(ids).toEqual(ids.toSorted());
   expect(await stored()).toEqual(posted);
-  while ((await foldCounts(deps(), 1_000)) > 0);
 });
 type Ties = { ref?: string; depends_on?: readonly string[]; on_parent_failure?: "wait" | "run" };
 
 test("its jobs run as their parents end, `then` as the last, and the counts are true", async () => {
   const [a = "", b = "", last = ""] = await submit([{ type: "a" }, { type: "b" }], { then: { type: "last" } });
-  expect(await statuses([a, b, last])).toEqual(["queued", "queued", "blocked"]);
+  expect(await statuses(a, b, last)).toEqual(["queued", "queued", "blocked"]);
   await succeed(a);
-  expect(await cancel(deps(), "default", b)).toMatchObject({ kind: "cancelled" });
-  await advanceAndAdmit(deps());
-  expect(await statuses([a, b, last])).toEqual(["succeeded", "cancelled", "queued"]);
+  expect(await cancel(deps, "default", b)).toMatchObject({ kind: "cancelled" });
+  await advanceAndAdmit(deps);
+  expect(await statuses(a, b, last)).toEqual(["succeeded", "cancelled", "queued"]);
   const [first = "", second = ""] = await submit([
     { type: "a", ref: "a" },
     { type: "b", group: "g", depends_on: ["a"] },
   ]);
   await succeed(first);
-  expect(await statuses([first, second])).toEqual(["succeeded", "queued"]);
-  while ((await foldCounts(deps(), 1_000)) > 0);
-  expect((await countDrift(deps(), 10_000)).drifted).toEqual([]);
+  expect(await statuses(first, second)).toEqual(["succeeded", "queued"]);
+  while ((await foldCounts(deps, 1_000)) > 0);
+  expect((await countDrift(deps, 10_000)).drifted).toEqual([]);
 });
 
 test("a payload is kept as it was written, and a list without edges is no flow", async () => {
   const text = '[{"type": "a", "payload": {"b": 1.0,  "a": 1e2}, "ref": "x"}, {"type": "b", "depends_on": []}]';
-  await database.sql`SELECT atlasqueue.submit_flow(${text}::text::json)`;
-  const rows = await database.sql`SELECT payload::text, flow_id FROM atlasqueue.jobs ORDER BY id`;
+  await deps.database.sql`SELECT atlasqueue.submit_flow(${text}::text::json)`;
+  const rows = await deps.database.sql`SELECT payload::text, flow_id FROM atlasqueue.jobs ORDER BY id`;
   expect([...rows]).toEqual([
     { payload: '{"b": 1.0,  "a": 1e2}', flow_id: null },
     { payload: "{}", flow_id: null },
@@ -132,15 +106,15 @@ test("roots with a group or a unique key wait for the commit, and a held key is 
     { type: "b", depends_on: ["a"] },
   ];
   const ids = await submit(flow);
-  expect(await statuses(ids)).toEqual(["blocked", "blocked"]);
-  await advanceAndAdmit(deps());
-  expect(await statuses(ids)).toEqual(["queued", "blocked"]);
+  expect(await statuses(...ids)).toEqual(["blocked", "blocked"]);
+  await advanceAndAdmit(deps);
+  expect(await statuses(...ids)).toEqual(["queued", "blocked"]);
   await expect(submit(flow)).rejects.toMatchObject({ code: "23505", detail: "/jobs/0/unique" });
 });
 
 test("what another transaction commits first cancels a root, and its children with it", async () => {
   const unique = { key: "raced", on_conflict: "reject" } as const;
-  const ids = await database.sql.begin(async (tx) => {
+  const ids = await deps.database.sql.begin(async (tx) => {
     const jobs = await queue.submitFlowIn(tx, {
       jobs: [
         { type: "a", ref: "a", unique },
@@ -151,7 +125,7 @@ test("what another transaction commits first cancels a root, and its children wi
     return jobs;
   });
   await queue.announce(...ids);
-  expect(await statuses(ids.map(({ id }) => id))).toEqual(["cancelled", "cancelled"]);
+  expect(await statuses(...ids.map(({ id }) => id))).toEqual(["cancelled", "cancelled"]);
 });
 
 test("submitFlowIn stores a flow if the transaction commits, and `announce` lets its roots go", async () => {
@@ -159,20 +133,20 @@ test("submitFlowIn stores a flow if the transaction commits, and `announce` lets
     { type: "a", ref: "a", group: "announced" },
     { type: "b", depends_on: ["a"] },
   ];
-  const refused = database.sql.begin(async (tx) => {
+  const refused = deps.database.sql.begin(async (tx) => {
     await queue.submitFlowIn(tx, { jobs });
     throw new Error("not wanted");
   });
   await expect(refused).rejects.toThrow("not wanted");
-  const made = await database.sql.begin((tx) => queue.submitFlowIn(tx, { jobs, then: { type: "last" } }));
+  const made = await deps.database.sql.begin((tx) => queue.submitFlowIn(tx, { jobs, then: { type: "last" } }));
   await queue.announce(...made);
-  expect(await statuses(made.map(({ id }) => id))).toEqual(["queued", "blocked", "blocked"]);
-  expect([...(await database.sql`SELECT count(*)::int AS jobs FROM atlasqueue.jobs`)]).toEqual([{ jobs: 3 }]);
+  expect(await statuses(...made.map(({ id }) => id))).toEqual(["queued", "blocked", "blocked"]);
+  expect([...(await deps.database.sql`SELECT count(*)::int AS jobs FROM atlasqueue.jobs`)]).toEqual([{ jobs: 3 }]);
 });
 
 test("submitFlowIn names a field that it refuses, and the transaction goes on", async () => {
   const refusedAt = async (flow: Parameters<Queue["submitFlowIn"]>[1]): Promise<string> =>
-    database.sql.begin(async (tx) => {
+    deps.database.sql.begin(async (tx) => {
       const error = await queue.submitFlowIn(tx, flow).catch((one: Error) => one);
       expect(await tx`SELECT 1 AS one`).toHaveLength(1);
       return String(error);
@@ -202,14 +176,14 @@ test("a chain of a thousand in reverse, and 9,900 edges, are stored", async () =
   const parents = Array.from({ length: 990 }, (_, at) => at);
   const flows = [list((at) => (at < 999 ? [at + 1] : [])), list((at) => (at < 990 ? [] : parents))];
   for (const jobs of flows) expect(await submit(jobs)).toHaveLength(1_000);
-  expect([...(await database.sql`SELECT count(*)::int AS edges FROM atlasqueue.flow_edges`)]).toEqual([
+  expect([...(await deps.database.sql`SELECT count(*)::int AS edges FROM atlasqueue.flow_edges`)]).toEqual([
     { edges: 10_899 },
   ]);
 });
 
 test("a granted role submits flows of its tenant only, and PUBLIC none", async () => {
   const role = `submits_flows_${process.pid}`;
-  const { sql } = database;
+  const { sql } = deps.database;
   await sql.unsafe(`CREATE ROLE ${role}; GRANT USAGE ON SCHEMA atlasqueue TO ${role}`);
   const asRole = (options: string) =>
     sql.begin(async (tx) => {

@@ -1,40 +1,31 @@
-import { forFile, recordEvents, submission, testDatabase } from "@atlasqueue/harness";
-import { beforeAll, expect, test } from "vitest";
+import { forFile, submission, testCore } from "@atlasqueue/harness";
+import { expect, test } from "vitest";
 import { admitAll } from "../../../test/advance.ts";
 import { executeIn } from "../../database/caller-transaction.ts";
-import type { Database } from "../../database/connect.ts";
 import { findJob } from "../../jobs/find.ts";
-import { memorySignal } from "../../signal/memory/signal.ts";
 import { enqueue } from "../enqueue.ts";
 import { submitInside } from "./submit-inside.ts";
 
 const options = { idempotency_ttl_seconds: 60 };
-const own = forFile(testDatabase);
-let database: Database;
-beforeAll(() => void ({ database } = own));
+const deps = forFile(testCore);
 
-const deps = () => ({ database, observe: recordEvents().observe, signal: memorySignal() });
 const submit = async (type: string, payload: object = {}, asked: object = {}): Promise<string> => {
-  const [row] = await database.sql<{ submit: string }[]>`
+  const [row] = await deps.database.sql<{ submit: string }[]>`
     SELECT atlasqueue.submit(${type}, ${JSON.stringify(payload)}::text::json, ${JSON.stringify(asked)}::text::jsonb)`;
   return row?.submit ?? "";
 };
-const admit = () => admitAll(deps());
 
 test("a job of SQL is one of the API's: its defaults, its fields, its id in order", async () => {
-  const [row] = await database.sql<{ a: string; b: string }[]>`
+  const [row] = await deps.database.sql<{ a: string; b: string }[]>`
     SELECT atlasqueue.submit('mail', '{"to": "a@example.org"}') AS a,
            atlasqueue.submit('mail', '{}', '{"queue": "q", "priority": 7, "delay_seconds": 60, "timeout_seconds": 5, "expires_in": 60, "tags": ["b", "a"], "backoff": {"kind": "fixed", "base_seconds": 2}}') AS b`;
-  const [a, b] = await Promise.all([
-    findJob(deps(), "default", row?.a ?? ""),
-    findJob(deps(), "default", row?.b ?? ""),
-  ]);
+  const [a, b] = await Promise.all([findJob(deps, "default", row?.a ?? ""), findJob(deps, "default", row?.b ?? "")]);
   expect(a).toMatchObject({ type: "mail", queue: "default", status: "queued", priority: 0, max_attempts: 5 });
   expect(a).toMatchObject({ payload: { to: "a@example.org" } });
   expect(b).toMatchObject({ queue: "q", status: "scheduled", priority: 7, timeout_seconds: 5, tags: ["b", "a"] });
   expect(Number(b?.expires_at) - Number(b?.created_at)).toBe(60_000);
   expect(b).toMatchObject({ backoff: { kind: "fixed", base_seconds: 2 } });
-  const ids = await database.sql<{ id: string }[]>`SELECT atlasqueue.uuid_v7() AS id FROM generate_series(1, 100)`;
+  const ids = await deps.database.sql<{ id: string }[]>`SELECT atlasqueue.uuid_v7() AS id FROM generate_series(1, 100)`;
   expect(ids.map(({ id }) => id[14])).toEqual(ids.map(() => "7"));
   const within = Math.abs(parseInt((ids[0]?.id ?? "").replace("-", "").slice(0, 12), 16) - Date.now());
   expect(within).toBeLessThan(60_000);
@@ -42,12 +33,12 @@ test("a job of SQL is one of the API's: its defaults, its fields, its id in orde
 
 test("a payload is kept as the caller wrote it, and a jsonb value is cast", async () => {
   const text = '{"b": 1.0,  "a": 1e2}';
-  const [row] = await database.sql<{ a: string; b: string }[]>`
+  const [row] = await deps.database.sql<{ a: string; b: string }[]>`
     SELECT atlasqueue.submit('noop', ${text}::text::json) AS a, atlasqueue.submit('noop', ${text}::text::jsonb::json) AS b`;
   const kept = async (id = "") =>
-    (await database.sql`SELECT payload::text FROM atlasqueue.jobs WHERE id = ${id}`)[0]?.["payload"] as string;
+    (await deps.database.sql`SELECT payload::text FROM atlasqueue.jobs WHERE id = ${id}`)[0]?.["payload"] as string;
   expect([await kept(row?.a), await kept(row?.b)]).toEqual([text, '{"a": 100, "b": 1.0}']);
-  const twice = database.sql`SELECT atlasqueue.submit('noop', '{"a": [{"b": 1, "b": 2}]}')`;
+  const twice = deps.database.sql`SELECT atlasqueue.submit('noop', '{"a": [{"b": 1, "b": 2}]}')`;
   await expect(twice).rejects.toMatchObject({ code: "22023", detail: "/payload" });
 });
 
@@ -66,7 +57,7 @@ test("a key means the same request in SQL as everywhere else, before and after i
     unique: { scope: "window" as const, window_seconds: 60 },
   };
   const { type, payload, ...rest } = fields;
-  const [posted] = await enqueue(deps(), [submission(fields, "posted")], options);
+  const [posted] = await enqueue(deps, [submission(fields, "posted")], options);
   const posted_id = posted && "job" in posted ? posted.job.id : "";
   expect(await submit(type, payload, { ...rest, idempotency_key: "posted" })).toBe(posted_id);
   await expect(submit(type, {}, { ...rest, idempotency_key: "posted" })).rejects.toMatchObject({
@@ -77,22 +68,22 @@ test("a key means the same request in SQL as everywhere else, before and after i
   const id = await submit(type, payload, { priority: 1, idempotency_key: "in sql" });
   expect(await submit(type, payload, { priority: 1, idempotency_key: "in sql" })).toBe(id);
   await expect(submit(type, payload, { idempotency_key: "in sql" })).rejects.toMatchObject({ code: "23505" });
-  await admit();
-  const again = await enqueue(deps(), [submission({ ...difficult, priority: 1 }, "in sql")], options);
+  await admitAll(deps);
+  const again = await enqueue(deps, [submission({ ...difficult, priority: 1 }, "in sql")], options);
   expect(again).toMatchObject([{ kind: "replayed", job: { id, status: "queued" } }]);
 });
 
 test("a unique job and one of a group wait for the commit, and a held unique key is refused by name", async () => {
   const first = await submit("report", difficult.payload, { unique: { on_conflict: "reject" }, group: "g" });
-  expect(await findJob(deps(), "default", first)).toMatchObject({ status: "blocked", group_key: "g" });
-  await admit();
-  expect(await findJob(deps(), "default", first)).toMatchObject({ status: "queued" });
+  expect(await findJob(deps, "default", first)).toMatchObject({ status: "blocked", group_key: "g" });
+  await admitAll(deps);
+  expect(await findJob(deps, "default", first)).toMatchObject({ status: "queued" });
   const refused = submit("report", difficult.payload, { unique: { on_conflict: "reject" } });
   await expect(refused).rejects.toMatchObject({ code: "23505", message: expect.stringContaining(first) as string });
 });
 
 test("an application's trigger submits a job, which a rollback takes back", async () => {
-  const { sql } = database;
+  const { sql } = deps.database;
   await sql.unsafe(`
     CREATE TABLE orders (id integer PRIMARY KEY);
     CREATE FUNCTION invoice() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -115,7 +106,7 @@ test("an application's trigger submits a job, which a rollback takes back", asyn
 
 test("a refusal of submitIn leaves the transaction as it was", async () => {
   await submit("noop", {}, { idempotency_key: "taken" });
-  await database.sql.begin(async (tx) => {
+  await deps.database.sql.begin(async (tx) => {
     const outcome = await submitInside(executeIn(tx), submission({ priority: 3 }, "taken"), options);
     expect(outcome).toEqual({ kind: "mismatch" });
     expect(await tx`SELECT 1 AS one`).toHaveLength(1);
@@ -124,7 +115,7 @@ test("a refusal of submitIn leaves the transaction as it was", async () => {
 
 test("a granted role submits for its tenant only, and needs no right on a table", async () => {
   const role = `submits_${process.pid}`;
-  const { sql } = database;
+  const { sql } = deps.database;
   await sql.unsafe(`CREATE ROLE ${role}; GRANT USAGE ON SCHEMA atlasqueue TO ${role};
     GRANT EXECUTE ON FUNCTION atlasqueue.submit(text, json, jsonb) TO ${role}`);
   const asRole = (asked: string) =>
@@ -137,8 +128,8 @@ test("a granted role submits for its tenant only, and needs no right on a table"
     await expect(asRole("{}")).rejects.toMatchObject({ code: "42501" });
     await sql`INSERT INTO atlasqueue.tenants (tenant) VALUES ('acme')`;
     await sql`SELECT atlasqueue.grant_submit(${role}, 'acme')`;
-    expect(await findJob(deps(), "acme", await asRole("{}"))).toMatchObject({ type: "noop" });
-    expect(await findJob(deps(), "acme", await asRole('{"tenant": "acme"}'))).toMatchObject({ type: "noop" });
+    expect(await findJob(deps, "acme", await asRole("{}"))).toMatchObject({ type: "noop" });
+    expect(await findJob(deps, "acme", await asRole('{"tenant": "acme"}'))).toMatchObject({ type: "noop" });
     await expect(asRole('{"tenant": "default"}')).rejects.toMatchObject({ code: "42501", detail: "/tenant" });
   } finally {
     await sql.unsafe(`DROP OWNED BY ${role}; DROP ROLE ${role}`);

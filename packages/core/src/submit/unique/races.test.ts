@@ -1,8 +1,9 @@
 import { firstId } from "../../ids.ts";
 import { connectDatabase } from "../../database/connect.ts";
 import type { SubmitJobInput } from "@atlasqueue/contract";
-import { forFile, submission, testCore } from "@atlasqueue/harness";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { submission } from "@atlasqueue/harness";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { claimer, engineHarness } from "../../../test/engine-harness.ts";
 import { createSubmitter, type Submitter } from "../submitter.ts";
 import { cancel } from "../../jobs/cancel.ts";
 import { claimReady } from "../../lease/claim.ts";
@@ -12,15 +13,14 @@ import { promoteDue } from "../../maintenance/promote.ts";
 import { prune } from "../../maintenance/prune.ts";
 
 const options = { idempotency_ttl_seconds: 60 };
-const claimer = { tenant: "default", queues: ["default"], worker_id: "w1", lease_seconds: 30 };
 type Unique = NonNullable<SubmitJobInput["unique"]>;
 
-const deps = forFile(testCore);
+const { deps, url } = engineHarness();
 /** Two processes, as far as the database can tell: each has its own connections and group commit. */
 let submitters: Submitter[];
 let close: () => Promise<unknown>;
 beforeAll(async () => {
-  const databases = [1, 2].map(() => connectDatabase({ url: deps.url, connectionsMax: 5, timeoutMs: 15_000 }));
+  const databases = [1, 2].map(() => connectDatabase({ url: url(), connectionsMax: 5, timeoutMs: 15_000 }));
   submitters = databases.map((database) =>
     createSubmitter({ ...deps, database, followUps: { submitted() {}, async drain() {} } }, options),
   );
@@ -30,11 +30,6 @@ beforeAll(async () => {
   };
 });
 afterAll(() => close());
-beforeEach(
-  () =>
-    deps.database
-      .sql`TRUNCATE atlasqueue.jobs, atlasqueue.claims, atlasqueue.job_attempts, atlasqueue.idempotency_keys, atlasqueue.queue_counts, atlasqueue.queue_changes`,
-);
 
 let made = 0;
 const submit = (unique: Unique, request: Partial<SubmitJobInput> = {}): Promise<EnqueueOutcome> => {

@@ -1,5 +1,5 @@
 import { submission } from "@atlasqueue/harness";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { createQueue } from "../../queue.ts";
 import { UniqueConflictError } from "../refused.ts";
 import { cancel } from "../../jobs/cancel.ts";
@@ -54,12 +54,6 @@ test("a window runs from the job's creation, whatever becomes of it", async () =
   expect(await kindOf(add({ unique }))).toBe("created");
 });
 
-test("a pruned holder holds nothing", async () => {
-  const first = await add({ unique: { key: "u", scope: "window", window_seconds: 60 } });
-  await deps.database.sql`DELETE FROM atlasqueue.jobs WHERE id = ${idOf(first)}`;
-  expect(await kindOf(add({}))).toBe("created");
-});
-
 test("reject refuses, names the job, and burns no idempotency key", async () => {
   const first = await add({});
   const unique = { key: "u", on_conflict: "reject" } as const;
@@ -102,34 +96,31 @@ test("a key goes from a job that ended to the next one, and a retried job holds 
 
 test("in your own code: a refusal is an error that names the job; in your transaction it stores nothing", async () => {
   const queue = createQueue({ databaseUrl: url() });
-  try {
-    const unique = { key: "q", on_conflict: "reject" } as const;
-    const first = await queue.submit({ type: "a", unique });
-    await expect(queue.submit({ type: "a", unique })).rejects.toThrow(UniqueConflictError);
-    await expect(queue.submit({ type: "a", unique })).rejects.toMatchObject({ jobId: first.id });
-    expect(await queue.submitMany([{ type: "a", unique: { key: "q" } }, { type: "b" }])).toMatchObject([
-      { id: first.id, created: false },
-      { created: true },
-    ]);
-    const { sql } = deps.database;
-    const inside = await sql.begin(async (tx) => {
-      const debounced = await queue.submitIn(tx, { type: "a", unique: replace, payload: { n: 1 }, delay_seconds: 9 });
-      return [debounced, await queue.submitIn(tx, { type: "a", unique: replace, payload: { n: 2 } })] as const;
-    });
-    expect(inside).toMatchObject([{ created: true, status: "blocked" }, { created: true }]);
-    await queue.announce(...inside);
-    const [kept, ended] = [await read(inside[0].id), await read(inside[1].id)];
-    expect(kept).toMatchObject({ status: "queued", payload: { n: 2 } });
-    expect(ended).toMatchObject({ status: "cancelled", last_error: expect.stringContaining(inside[0].id) });
-    await countsAreTrue();
-    await expect(
-      sql.begin(async (tx) => {
-        await queue.submitIn(tx, { type: "a", unique: { key: "rolled back" } });
-        throw new Error("no");
-      }),
-    ).rejects.toThrow("no");
-    expect((await keys()).map(({ key }) => key as string)).toEqual(["key:q", "key:u"]);
-  } finally {
-    await queue.close();
-  }
+  onTestFinished(() => queue.close());
+  const unique = { key: "q", on_conflict: "reject" } as const;
+  const first = await queue.submit({ type: "a", unique });
+  await expect(queue.submit({ type: "a", unique })).rejects.toThrow(UniqueConflictError);
+  await expect(queue.submit({ type: "a", unique })).rejects.toMatchObject({ jobId: first.id });
+  expect(await queue.submitMany([{ type: "a", unique: { key: "q" } }, { type: "b" }])).toMatchObject([
+    { id: first.id, created: false },
+    { created: true },
+  ]);
+  const { sql } = deps.database;
+  const inside = await sql.begin(async (tx) => {
+    const debounced = await queue.submitIn(tx, { type: "a", unique: replace, payload: { n: 1 }, delay_seconds: 9 });
+    return [debounced, await queue.submitIn(tx, { type: "a", unique: replace, payload: { n: 2 } })] as const;
+  });
+  expect(inside).toMatchObject([{ created: true, status: "blocked" }, { created: true }]);
+  await queue.announce(...inside);
+  const [kept, ended] = [await read(inside[0].id), await read(inside[1].id)];
+  expect(kept).toMatchObject({ status: "queued", payload: { n: 2 } });
+  expect(ended).toMatchObject({ status: "cancelled", last_error: expect.stringContaining(inside[0].id) });
+  await countsAreTrue();
+  await expect(
+    sql.begin(async (tx) => {
+      await queue.submitIn(tx, { type: "a", unique: { key: "rolled back" } });
+      throw new Error("no");
+    }),
+  ).rejects.toThrow("no");
+  expect((await keys()).map(({ key }) => key as string)).toEqual(["key:q", "key:u"]);
 });
