@@ -78,7 +78,7 @@ async function runSeed(seed: number, config: FaultsConfig, tell: Tell, signal: A
     tell(
       `${jobs} jobs, ${duplicates} run twice, ${stale} stale acks refused, recovery at most ${recovery?.max ?? 0} ms`,
     );
-    return { judged, wrong: [...late, ...rig.processes.crashes, ...judged.findings.flatMap(linesOf), ...objections] };
+    return { judged, wrong: [...late, ...judged.findings.flatMap(linesOf), ...objections] };
   } finally {
     over.abort();
     await watching;

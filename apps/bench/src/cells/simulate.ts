@@ -4,9 +4,9 @@ import { chance, shuffled } from "@atlasqueue/harness/servers";
 
 const cells = 200;
 const tenants = 10_000;
-const jobs_per_second = 800_000;
+const jobs_per_second = 480_000;
 /** Half of what two cores sustained (apps/bench/RESULTS.md), as latencies grow beyond that. */
-const cell_jobs_per_second = 8_400;
+const cell_jobs_per_second = 5_100;
 /** A job is submitted, leased and settled in batches of ten. */
 const requests_per_second = (jobs_per_second * 3) / 10;
 /** How long an API keeps where a tenant is. */

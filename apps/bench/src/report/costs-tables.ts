@@ -2,15 +2,7 @@ import { cpuOf, type Costs } from "../costs/costs.ts";
 import { formatFigure, formatNumber, table } from "./format.ts";
 import type { Row } from "./result.ts";
 
-const cost_columns = [
-  "CPU, µs a job",
-  "client",
-  "PostgreSQL",
-  "Redis",
-  "waited for a core, µs",
-  "log, bytes a job",
-  "fsyncs, 1,000 jobs",
-];
+const cost_columns = ["CPU, µs a job", "client", "PostgreSQL", "Redis", "waited, µs", "WAL, bytes", "fsyncs, 1,000"];
 
 /** A scenario that several variants were measured in: a line for each, with how many times faster ours is. */
 export function comparedWithCosts(rows: readonly Row[], titles: Readonly<Record<string, string>>): string {

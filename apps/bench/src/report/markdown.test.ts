@@ -55,7 +55,7 @@ test("what was watched over time has a table of its own that says whether it was
 
 test("what a job costs stands beside the rate, a table for each scenario", () => {
   const head =
-    "|  | a second | AtlasQueue ÷ it | CPU, µs a job | client | PostgreSQL | Redis | waited for a core, µs | log, bytes a job | fsyncs, 1,000 jobs |";
+    "|  | a second | AtlasQueue ÷ it | CPU, µs a job | client | PostgreSQL | Redis | waited, µs | WAL, bytes | fsyncs, 1,000 |";
   expect(page).toContain(`### process\n\n${head}`);
   expect(page).toContain("| AtlasQueue | 51,200 |  | 21.2 | 9.04 | 11.5 | 0.612 | 3.3 | 812 | 4.2 |");
   expect(page).toContain("| pg-boss | 24,300 | 2.11 | 21.2 | 9.04 | 11.5 | 0.612 | 3.3 | 812 | – |");

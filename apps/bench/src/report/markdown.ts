@@ -40,8 +40,8 @@ export function renderMarkdown(result: Result, titles: Titles): string {
 
 const legend =
   "CPU is processor time of all threads and processes, for one job: of the client (who adds and works; over HTTP only " +
-  "the server), of PostgreSQL's processes and of Redis. The log is PostgreSQL's; its fsyncs are shared by jobs that " +
-  "commit together.";
+  "the server), of PostgreSQL's processes and of Redis. Waited is how long these could run and had no core. The WAL is " +
+  "for one job too, the fsyncs for 1,000: jobs that commit together share them.";
 
 /** A table for each scenario that several variants have, and one of the figures that only one has. */
 function costsTables(compared: readonly Row[], alone: readonly Row[], titles: Titles): string[] {

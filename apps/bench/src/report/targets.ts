@@ -27,7 +27,7 @@ const bulk = "bulk add by 1,000";
 /** Every target of the project's performance page that these scenarios can check. */
 const targets: readonly Target[] = [
   atLeast(1, "single add, 50 callers ÷ BullMQ in memory", ({ over }) => over(single, "bullmq-memory")),
-  atLeast(1.4, "single add, 50 callers ÷ BullMQ, appendfsync always", ({ over }) => over(single, "bullmq-durable")),
+  atLeast(1.4, "single add, 50 callers ÷ BullMQ, fsync always", ({ over }) => over(single, "bullmq-durable")),
   atLeast(12, "single add, 50 callers ÷ BullMQ on PostgreSQL", ({ over }) => over(single, "bullmq-postgres")),
   atLeast(12, "single add, 50 callers ÷ pg-boss", ({ over }) => over(single, "pg-boss")),
   atLeast(12, "single add, 50 callers ÷ graphile-worker", ({ over }) => over(single, "graphile-worker")),

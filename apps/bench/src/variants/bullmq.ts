@@ -13,7 +13,7 @@ export const bullmqMemory = bullmq("bullmq-memory", "BullMQ, memory only", "redi
 /** BullMQ on a Redis that fsyncs each write before it answers: the durable setting. */
 export const bullmqDurable = bullmq(
   "bullmq-durable",
-  "BullMQ, appendfsync always",
+  "BullMQ, fsync always",
   "redis, durable",
   (servers) => servers.redis_durable,
 );

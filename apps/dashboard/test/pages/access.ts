@@ -13,7 +13,7 @@ export function accessTests(world: () => World): void {
   };
 
   const ofDashboard = { "content-type": "application/json", "x-atlasqueue-dashboard": "1" };
-  /** As a program does it, or a page of before; other tabs are told. */
+  /** Signs in with a request, not with the form, and notifies the browser's other tabs. */
   const signInFrom = (page: Visit["page"], token: string) => {
     const init = JSON.stringify({ method: "POST", headers: ofDashboard, body: JSON.stringify({ token }) });
     const told = `new BroadcastChannel("atlasqueue-session").postMessage("")`;

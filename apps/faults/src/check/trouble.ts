@@ -51,16 +51,15 @@ export function wasShutOff(facts: Facts, process: string, span: Span): boolean {
   );
 }
 
-/** Whether PostgreSQL, or the way from a process to it, had some trouble at some time of the span. */
-export const wasCutOff = ({ faults }: Facts, process: string, span: Span): boolean =>
-  faults.some(
-    (one) =>
-      overlap(one, span) &&
-      (one.fault === "all-links-cut" ||
-        one.victims.some((victim) => [`${process}>postgres`, "postgres"].includes(victim))),
-  );
+/** Whether a fault is one of PostgreSQL for all processes. */
+export const cutsPostgresOff = ({ fault, victims }: Fault): boolean =>
+  victims.includes("postgres") || fault === "all-links-cut";
 
-/** Whether somebody wanted the table of jobs for itself for a third of a lease then: everybody else waited behind it. */
+/** Whether a fault of PostgreSQL, or of a process's connection to it, was at work during the span. */
+export const wasCutOff = ({ faults }: Facts, process: string, span: Span): boolean =>
+  faults.some((one) => overlap(one, span) && (cutsPostgresOff(one) || one.victims.includes(`${process}>postgres`)));
+
+/** Whether the table of jobs was locked for a third of a lease then, so that all others waited. */
 export function wereLocked(facts: Facts, span: Span): boolean {
   return lastedInLease(facts, span, ({ fault }) => fault === "jobs-locked");
 }

@@ -34,8 +34,6 @@ export type Processes = {
   killAll(): void;
   /** What is running now. */
   running(): { name: string; role: Role; pid: number }[];
-  /** Programs that ended when nobody had told them to. */
-  readonly crashes: string[];
 };
 
 type Running = { member: Member; child: ChildProcess; pid: number; told: boolean; gone: boolean };
@@ -46,7 +44,6 @@ const preload = new URL("./preload.ts", import.meta.url).href;
 /** `folder` gets what the programs print, a file for each. */
 export function keepProcesses(folder: string, history: History): Processes {
   const all = new Map<string, Running>();
-  const crashes: string[] = [];
   const ending = new Set<Role>();
   let over = false;
   const ordersOf = (name: string) => join(folder, `${name}.orders.json`);
@@ -67,7 +64,6 @@ export function keepProcesses(folder: string, history: History): Processes {
     child.once("exit", (code, signal) => {
       one.gone = true;
       life.ok({ code, signal, victim: one.told });
-      if (!one.told) crashes.push(`${name} ended with ${signal ?? code}`);
       if (over || ending.has(role)) return;
       void delay(again_ms).then(() => over || ending.has(role) || start(member));
     });
@@ -124,7 +120,6 @@ export function keepProcesses(folder: string, history: History): Processes {
     },
     killAll,
     running: () => living().map(({ member, pid }) => ({ name: member.name, role: member.role, pid })),
-    crashes,
   };
 }
 

@@ -66,7 +66,7 @@ type RedisNonce = {
 /** `refusing`: it answers but takes no writes, being full, a replica, or too old. */
 export type SignalState = "up" | "refusing" | "down";
 
-/** Ids, untrusted, and the queues whose lists had some of them, in the order in which they were asked for. */
+/** Untrusted ids, and the queues that gave them, in the order of the call. */
 export type Taken = { ids: string[]; from: QueueRef[] };
 
 /** The queue that woke a waiter, and what came with it: an id, untrusted, or `wakeMark`. */

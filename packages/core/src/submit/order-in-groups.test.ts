@@ -99,7 +99,7 @@ test("in one call: its idempotency key was another job's, and has expired", asyn
   expect(await statuses(first, second)).toEqual(["queued", "blocked"]);
 });
 
-/** While somebody has locked something, and lets go of it without a change. */
+/** Acts while another transaction holds a lock, which it then releases without a change. */
 async function besideLock(lock: (sql: TransactionSql) => Promise<unknown>, act: () => Promise<void>): Promise<void> {
   const undone = new Error("undone");
   const held = deps.database.sql.begin(async (sql) => {
@@ -110,7 +110,7 @@ async function besideLock(lock: (sql: TransactionSql) => Promise<unknown>, act: 
   await expect(held).rejects.toBe(undone);
 }
 
-test("in a caller's transaction: it was to end, as its key was another job's, and somebody has locked it", async () => {
+test("in a caller's transaction: it was to end, as its key was another job's, and another transaction has locked it", async () => {
   const { id } = await queue.submit({ type: "noop", unique: { key: "k" } });
   const [first = "", second = ""] = await arrive({ ...next, unique: { key: "k" } }, next);
   await besideLock(
@@ -125,7 +125,7 @@ test("in a caller's transaction: it was to end, as its key was another job's, an
   expect(await statuses(first, second)).toEqual(["queued", "blocked"]);
 });
 
-test("in one call: its idempotency key has expired, and somebody has locked that", async () => {
+test("in one call: its idempotency key has expired, and another transaction has locked the key", async () => {
   await enqueue(deps, [{ ...submission({ type: "noop" }), idempotency_key: "spent" }], options);
   await deps.database.sql`UPDATE atlasqueue.idempotency_keys SET expires_at = now() - interval '1 s'`;
   const together = [{ ...submission(next), idempotency_key: "spent" }, submission(next)];

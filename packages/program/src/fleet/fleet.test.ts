@@ -87,7 +87,7 @@ test("with the watch off, a blocked process is killed only at the end", async ()
   expect([starts(), hung()]).toEqual([1, 0]);
 });
 
-/** Never says that it started, and does as it is told. */
+/** Never reports that it has started, and exits with 0 on `stop`. */
 const obedient = `import { Socket } from "node:net";
   new Socket({ fd: 3, readable: true }).on("data", (text) => process.exit(String(text).includes("stop") ? 0 : 1));`;
 

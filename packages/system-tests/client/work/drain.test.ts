@@ -115,7 +115,7 @@ test("an observer that throws is no reason to lose a job", async () => {
   expect(await client.wait(await submit("thrower"))).toMatchObject({ status: "succeeded", result: "fine" });
 });
 
-test("an outcome whose job somebody has locked keeps no other one waiting, and arrives after that", async () => {
+test("the outcome of a locked job delays no other outcome, and is stored after the lock ends", async () => {
   const [locked, end] = [gate(), gate()];
   const { named } = work("locks", (_payload, { job }) => job.type === "locked" && locked.opened, { leaseSeconds: 60 });
   onTestFinished(end.open);

@@ -94,7 +94,7 @@ export function createConsumer(parts: Parts, config: ConsumerConfig, stop: Abort
     if (others_rest_ms > 0) await pause(others_rest_ms, stop);
   };
 
-  /** Claim and start, keeping slots free for what comes back. Ids of queues whose lists they were not in are left out. */
+  /** Claim and start, keeping slots free for what comes back. A claim takes jobs of the queues that gave the ids. */
   const claimAll = async ({ tenant, ids, queues, others }: NextIds, room: number): Promise<void> => {
     const queue = own_slots ? queues[0] : undefined;
     const of: Claim = own_slots ? { tenant, queues } : { tenant };

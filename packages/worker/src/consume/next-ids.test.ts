@@ -5,7 +5,7 @@ import { idSource } from "./next-ids.ts";
 import { createServed } from "./served.ts";
 import { createTenantLine } from "./tenant-line.ts";
 
-test("the next ids come from the queues behind the one that gave some last", async () => {
+test("a worker looks for ids first in the queue after the one that gave ids last", async () => {
   const asked: string[] = [];
   const take: Signal["take"] = async (queues) => {
     asked.push(queues.map(({ queue }) => queue).join(" "));

@@ -37,13 +37,12 @@ const look_ms_patient = 50;
  */
 export function idSource({ deps, served, line, poll_timeout_seconds, freeOf }: IdSourceParts, stop: AbortSignal) {
   const poll_ms = poll_timeout_seconds * 1_000;
-  /** The queue of each tenant that gave ids last. */
-  const lastTaken = new Map<string, string>();
+  const lastQueueOf = new Map<string, string>();
 
-  /** A tenant's queues, from the one after that which gave ids last: a full one does not starve the others. */
+  /** A tenant's queues. The one that gave ids last comes last, so a full queue does not starve the others. */
   const inTurn = (tenant: string): QueueRef[] => {
     const queues = served.queuesOf([tenant]);
-    const last = lastTaken.get(tenant);
+    const last = lastQueueOf.get(tenant);
     const first = queues.findIndex(({ queue }) => queue === last) + 1;
     return [...queues.slice(first), ...queues.slice(0, first)];
   };
@@ -62,8 +61,9 @@ export function idSource({ deps, served, line, poll_timeout_seconds, freeOf }: I
   const take = async (tenant: string, ids_max: number): Promise<Pick<NextIds, "ids" | "queues">> => {
     const { ids, from } = await takeFrom(inTurn(tenant), ids_max);
     const queues = from.map(({ queue }) => queue);
-    if (lastTaken.size >= lists_max) lastTaken.clear();
-    for (const last of queues.slice(-1)) lastTaken.set(tenant, last);
+    const last = queues.at(-1);
+    if (lastQueueOf.size >= lists_max) lastQueueOf.clear();
+    if (last !== undefined) lastQueueOf.set(tenant, last);
     return { ids, queues };
   };
   /** What came with the id that ended a wait shares its claim: a burst is pushed as a whole. */

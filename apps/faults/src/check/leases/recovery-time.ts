@@ -1,7 +1,6 @@
-import type { Fault } from "../facts.ts";
 import type { Invariant } from "../invariant.ts";
 import { leasesOf } from "../leases.ts";
-import { troubledMs } from "../trouble.ts";
+import { cutsPostgresOff, troubledMs } from "../trouble.ts";
 
 /** A machine that does other work too may be so late. */
 const late_ms = 2_000;
@@ -10,8 +9,6 @@ const late_ms = 2_000;
  * an outage on, and while there are no leases there is nothing to write.
  */
 const gate_ms = 8_000;
-/** A sweep needs PostgreSQL. One sweeper that stands still is no excuse, as there are others. */
-const stopsAllSweepers = ({ fault, victims }: Fault) => victims.includes("postgres") || fault === "all-links-cut";
 
 export const recoveryTime: Invariant = {
   name: "recovery-time",
@@ -24,7 +21,8 @@ export const recoveryTime: Invariant = {
         if (end !== "lost" || !stopped) continue;
         const over_ms = -(stopped.lease_left_ms ?? 0);
         const ended = { from_ms: stopped.at_ms - over_ms, to_ms: stopped.at_ms };
-        const troubled_ms = troubledMs(facts, ended, stopsAllSweepers);
+        // One sweeper that stands still is no excuse, as there are others.
+        const troubled_ms = troubledMs(facts, ended, cutsPostgresOff);
         const allowed_ms = sweep_ms + gate_ms + late_ms;
         if (over_ms <= allowed_ms) continue;
         if (over_ms - troubled_ms <= allowed_ms) excuse("PostgreSQL was in trouble");

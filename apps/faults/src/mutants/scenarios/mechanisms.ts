@@ -69,11 +69,8 @@ export async function wokenByMark(scene: Scene): Promise<void> {
   call.ok({ queue: queue.queue });
   for (const nonce of ["m1", "m2", "m3"]) await scene.submit(nonce, { queue: queue.queue });
   const claimer = { tenant: "default", queues: [queue.queue], worker_id: "w1", lease_seconds: 30 };
-  for (
-    let ids = (await deps.signal.take([queue], 1)).ids;
-    ids.length > 0;
-    ids = (await deps.signal.take([queue], 1)).ids
-  ) {
+  const take = async () => (await deps.signal.take([queue], 1)).ids;
+  for (let ids = await take(); ids.length > 0; ids = await take()) {
     for (const lease of await core.claim(deps, ids, claimer)) {
       scene.begin(lease)();
       await scene.complete(lease);

@@ -41,7 +41,7 @@ test("a statement takes back a bounded number of jobs, of several claims or part
   expect(await deps.database.sql`SELECT FROM atlasqueue.claims WHERE job_ids <> '{}' OR check_at < now()`).toEqual([]);
 });
 
-test("jobs that somebody has locked keep none of their claim from being taken back, however few a statement takes", async () => {
+test("locked jobs don't delay the recovery of their claim's other jobs, however few a statement takes", async () => {
   await abandon(1, 30);
   await deps.database.sql.begin(async (stranger) => {
     await stranger`SELECT FROM atlasqueue.jobs ORDER BY id LIMIT 10 FOR UPDATE`;

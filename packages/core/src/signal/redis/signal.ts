@@ -26,7 +26,7 @@ export type RedisSignalOptions = {
 const push_ids_max = 1_000;
 /** Of so many queues ids are taken without a look at whether they have any: mostly the first has enough. */
 const taken_untried = 2;
-/** In one go, of the others: the few first, as they mostly have enough, and more each time. */
+/** How many of the others are looked at in one round trip: few at first, as they mostly have enough, then twice as many. */
 const looked_at = { first: 16, max: 512 };
 
 /**
