@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import { LongestFirst } from "./longest-first.ts";
 import { quickTests, slowTests } from "./quick-tests.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -27,6 +28,7 @@ export default defineConfig({
     pool: "forks",
     // Two leave a third of two processors idle. `pnpm test:slow` has two: its tests of what happens in time need the rest.
     maxWorkers: 3,
+    sequence: { sequencer: LongestFirst },
     // The processes that tests start keep what Node compiled, from one to the next and from run to run.
     env: { NODE_COMPILE_CACHE: `${root}node_modules/.cache/compiled` },
     // Well above the minute that `eventually` waits at most: the error should say what was waited for. Starting a

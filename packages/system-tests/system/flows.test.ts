@@ -14,7 +14,7 @@ import { limitQueue, startWorld, stopWorld, submitFlow, type World } from "./flo
 import { startSystem, type System } from "./system.ts";
 
 /** `FLOW_SEEDS=20` runs the seeds 1 to 20, `FLOW_SEEDS=7,7,7` the seventh three times. */
-const seeds = seedsOf(process.env["FLOW_SEEDS"] ?? "2");
+const seeds = seedsOf(process.env["FLOW_SEEDS"] ?? "1");
 const concurrency = 5;
 const rate = { limit: 60, period_seconds: 1 };
 

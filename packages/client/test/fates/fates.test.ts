@@ -6,7 +6,7 @@ import type { Verdict } from "./judge.ts";
 import { life } from "./life.ts";
 
 const first = Number(process.env["FATES_SEED"] ?? 1);
-const count = Number(process.env["FATES"] ?? 200);
+const count = Number(process.env["FATES"] ?? 100);
 
 async function each(fate: (seed: number) => Promise<Verdict>, seeds = count): Promise<string> {
   fakeClock();

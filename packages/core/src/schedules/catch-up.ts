@@ -24,7 +24,7 @@ export type Firing = {
  * const { fire, next_at } = catchUp("one", readCron("0 * * * *", "UTC"), next_at, now, 100);
  */
 export function catchUp(kind: CatchUp, slots: Slots, next_at: Date, now: Date, slots_max: number): Firing {
-  const due = wanted(kind, slots, next_at, now);
+  const due = wanted(kind, slots, { next_at, now, at_least: slots_max + 1 });
   const fire = due.slice(0, slots_max);
   const [first] = fire;
   return {
@@ -34,15 +34,21 @@ export function catchUp(kind: CatchUp, slots: Slots, next_at: Date, now: Date, s
   };
 }
 
-/** The latest wanted slots from `next_at` up to now, however late it is. */
-function wanted(kind: CatchUp, slots: Slots, next_at: Date, now: Date): Date[] {
+type Late = { next_at: Date; now: Date; at_least: number };
+
+/** The wanted slots from `next_at` up to now, however late it is: the oldest `at_least`, or all. */
+function wanted(kind: CatchUp, slots: Slots, { next_at, now, at_least }: Late): Date[] {
   switch (kind) {
     case "none":
       return slots.upTo(now, 1, next_at).filter((slot) => now.getTime() - slot.getTime() <= grace_ms);
     case "one":
       return slots.upTo(now, 1, next_at);
-    case "all":
-      return slots.upTo(now, caught_up_max, next_at);
+    case "all": {
+      // So few that none is given up, as they are a minute apart at least: the first are enough.
+      const isRecent = now.getTime() - next_at.getTime() < caught_up_max * 60_000;
+      if (!isRecent) return slots.upTo(now, caught_up_max, next_at);
+      return slots.after(new Date(next_at.getTime() - 1), at_least).filter((slot) => slot <= now);
+    }
     default:
       return kind satisfies never;
   }

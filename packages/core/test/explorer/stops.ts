@@ -16,8 +16,8 @@ const everything = process.env["EXPLORE"] === "all";
 const [part_number = 1, parts_in_all = 1] = (process.env["EXPLORE_PART"] ?? "1/1").split("/").map(Number);
 const seed = Number(process.env["EXPLORE_SEED"] ?? 20_261_122);
 /** And more of a move that has more steps than this. */
-const drawn_of_move = 12;
-const drawn_inside = 4;
+const drawn_of_move = 6;
+const drawn_inside = 2;
 
 type Case = { other: string; beside: Move; stop: Stop };
 
