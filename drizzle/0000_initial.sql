@@ -42,14 +42,7 @@ CREATE TABLE "atlasqueue"."flow_jobs" (
 	"cancelled_by" uuid
 );
 --> statement-breakpoint
-CREATE INDEX "flow_jobs_of_flow" ON "atlasqueue"."flow_jobs" USING btree ("flow_id","place");--> statement-breakpoint
-CREATE TABLE "atlasqueue"."flows" (
-	"id" uuid NOT NULL,
-	"tenant" text COLLATE "C" NOT NULL,
-	"created_at" timestamp (6) with time zone NOT NULL,
-	CONSTRAINT "flows_tenant_id_pk" PRIMARY KEY("tenant","id")
-);
---> statement-breakpoint
+CREATE INDEX "flow_jobs_of_flow" ON "atlasqueue"."flow_jobs" USING btree ("tenant","flow_id","place");--> statement-breakpoint
 CREATE TABLE "atlasqueue"."idempotency_keys" (
 	"tenant" text COLLATE "C" NOT NULL,
 	"key" text COLLATE "C" NOT NULL,
@@ -206,17 +199,17 @@ CREATE TABLE "atlasqueue"."operations" (
 --> statement-breakpoint
 CREATE INDEX "operations_next" ON "atlasqueue"."operations" USING btree ("next_at") WHERE status = 'running';--> statement-breakpoint
 CREATE TABLE "atlasqueue"."outbox" (
-	"id" bigserial PRIMARY KEY NOT NULL,
+	"id" bigserial NOT NULL,
 	"kind" text COLLATE "C" NOT NULL,
 	"version" smallint DEFAULT 1 NOT NULL,
 	"tenant" text COLLATE "C" NOT NULL,
 	"key" text COLLATE "C",
 	"lane" text COLLATE "C",
 	"payload" jsonb,
-	"not_before" timestamp (6) with time zone
+	"not_before" timestamp (6) with time zone DEFAULT '-infinity' NOT NULL,
+	CONSTRAINT "outbox_tenant_not_before_id_pk" PRIMARY KEY("tenant","not_before","id")
 );
 --> statement-breakpoint
-CREATE INDEX "outbox_due" ON "atlasqueue"."outbox" USING btree ("tenant",coalesce(not_before, '-infinity'::timestamptz),"id");--> statement-breakpoint
 CREATE INDEX "outbox_idempotency_key" ON "atlasqueue"."outbox" USING btree ("tenant",(payload ->> 'idempotency_key')) WHERE payload ->> 'idempotency_key' IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "outbox_lane" ON "atlasqueue"."outbox" USING btree ("tenant","lane","id") WHERE lane IS NOT NULL;--> statement-breakpoint
 ALTER TABLE "atlasqueue"."outbox" SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_insert_threshold = -1, autovacuum_vacuum_cost_delay = 0);--> statement-breakpoint
@@ -338,8 +331,7 @@ CREATE TABLE "atlasqueue"."tenants" (
 	"created_at" timestamp (6) with time zone DEFAULT now() NOT NULL,
 	"submit_roles" text[],
 	"cell" text,
-	"moving_to" text,
-	CONSTRAINT "tenants_email_unique" UNIQUE("email")
+	"moving_to" text
 );
 --> statement-breakpoint
 CREATE TABLE "atlasqueue"."tokens" (
@@ -757,8 +749,6 @@ BEGIN
   ), submitted AS (
     INSERT INTO atlasqueue.outbox (kind, tenant, payload)
     SELECT 'submitted', of_tenant, jsonb_build_object('queue', queue, 'type', type, 'count', count(*)) FROM made GROUP BY queue, type
-  ), the_flow AS (
-    INSERT INTO atlasqueue.flows (id, tenant, created_at) VALUES (flow, of_tenant, now())
   ), the_edges AS (
     INSERT INTO atlasqueue.flow_edges (tenant, parent, child, on_parent_failure) SELECT of_tenant, parent, child, policy FROM ties
   )

@@ -5,6 +5,14 @@ import { v7 } from "uuid";
 export const firstId = "00000000-0000-0000-0000-000000000000";
 export const lastId = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
+/**
+ * When a UUIDv7 was made, to the millisecond, by the clock of who made it.
+ *
+ * @example
+ * timeOf("019aa1f9-de03-7328-b096-eaadbdcc78dd"); // 2025-11-20T15:54:58.435Z
+ */
+export const timeOf = (id: string): Date => new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16));
+
 const pool = new Uint8Array(4_096);
 let used = pool.length;
 let last_ms = -Infinity;

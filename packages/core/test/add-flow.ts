@@ -46,7 +46,6 @@ export async function addFlow<Ref extends string>(
   }));
   const from = (rows: unknown) => JSON.stringify(rows);
   await sql.begin(async (tx) => {
-    await tx`INSERT INTO atlasqueue.flows (id, tenant, created_at) VALUES (${flow_id}, ${tenant}, now())`;
     await tx`UPDATE atlasqueue.jobs SET flow_id = ${flow_id} WHERE id = ANY(${uuidArray(Object.values(ids))}::uuid[])`;
     await tx`
       INSERT INTO atlasqueue.jobs (id, tenant, queue, type, status, priority, max_attempts, run_at, created_at, updated_at, group_seq,

@@ -47,7 +47,7 @@ export function engineHarness(job: Partial<SubmitJobInput> = {}) {
     await eventually(
       () => deps.database.sql`
         TRUNCATE atlasqueue.jobs, atlasqueue.claims, atlasqueue.job_attempts, atlasqueue.idempotency_keys, atlasqueue.job_groups,
-                 atlasqueue.job_state, atlasqueue.flows, atlasqueue.flow_jobs, atlasqueue.flow_edges, atlasqueue.outbox,
+                 atlasqueue.job_state, atlasqueue.flow_jobs, atlasqueue.flow_edges, atlasqueue.outbox,
                  atlasqueue.queues, atlasqueue.queue_starts, atlasqueue.queue_counts, atlasqueue.queue_changes`,
     );
     recorded.events.length = 0;

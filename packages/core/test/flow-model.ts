@@ -99,7 +99,7 @@ export async function runFlowModel(database: Database, seed: number, mutant: Mut
   const passAll = async () => {
     for (;;) {
       // Rows that met a lock are due later.
-      await sql`UPDATE atlasqueue.outbox SET not_before = NULL`;
+      await sql`UPDATE atlasqueue.outbox SET not_before = '-infinity'`;
       for (const pass of passes.slice(0, 1).concat(passes.slice(2))) await pass();
       const [left] = await sql`
         SELECT FROM atlasqueue.outbox UNION ALL SELECT FROM atlasqueue.job_groups WHERE overdue_at IS NOT NULL LIMIT 1`;

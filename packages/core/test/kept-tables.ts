@@ -6,7 +6,6 @@ export const keptTables = [
   "claims",
   "job_attempts",
   "idempotency_keys",
-  "flows",
   "flow_jobs",
   "flow_edges",
   "outbox",

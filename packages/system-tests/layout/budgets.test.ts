@@ -52,7 +52,7 @@ const namesIn = (file: string) =>
 
 type Figure = { name: string; is: () => number; limit: number; budget: number };
 const figures: Figure[] = [
-  { name: "lines of core", is: () => linesOf(core), limit: 23_980, budget: 20_000 },
+  { name: "lines of core", is: () => linesOf(core), limit: 23_860, budget: 20_000 },
   { name: "files of core", is: () => core.length, limit: 280, budget: 280 },
   { name: "files behind a claim", is: () => behind("lease/claim.ts"), limit: 25, budget: 25 },
   { name: "files behind the submitter", is: () => behind("submit/submitter.ts"), limit: 35, budget: 35 },

@@ -19,6 +19,7 @@ const exempt: Record<string, string> = {
   "dead-letters/count.ts": "its conditions are those of dead-pages.ts, which name the tenant",
   "dead-letters/bulk.ts": "its conditions are those of pages.ts, which name the tenant",
   "flows/awaited.ts": "part of statements, over a job that the rest of them chose by tenant",
+  "flows/keeping/ended-flows.ts": "part of the cleaner's statements, over all tenants",
   "flows/keeping/overdue-edges.ts": "the doctor's, over all tenants",
   "jobs/wait-finished.ts": "says only that ids have finished; the caller looks the job up before and after",
   "maintenance/sweep/recovery-gate.ts": "the sweep's: it asks whether there is any claim",

@@ -97,9 +97,12 @@ export async function twoQueues({ theirs }: ApplicationsDatabase, url: string, r
     await eventually(async () =>
       expect(await sql`SELECT DISTINCT status FROM ${sql(`${schema}.jobs`)}`).toEqual([{ status: "succeeded" }]),
     );
-    expect([await count("jobs"), await count("schedules"), await count("flows"), await count("migrations")]).toEqual([
-      4, 1, 1, 1,
-    ]);
+    expect([
+      await count("jobs"),
+      await count("schedules"),
+      await count("flow_jobs"),
+      await count("migrations"),
+    ]).toEqual([4, 1, 2, 1]);
     const keys = await redis.keys(`${schema}:*`);
     expect(keys.every((key) => key.startsWith(`${schema}:jobs`) || key.startsWith(`${schema}:dlq`))).toBe(true);
     if (keys.length > 0) await redis.del(keys);

@@ -6,7 +6,7 @@ import type { Stage } from "./stage.ts";
 /** What is kept, but for what only tells of it, such as the audit trail, counts and the claims of ended leases. */
 const tables = [
   ["jobs", "job_attempts", "job_groups", "idempotency_keys"],
-  ["flows", "flow_jobs", "flow_edges", "outbox", "job_state"],
+  ["flow_jobs", "flow_edges", "outbox", "job_state"],
   ["queues", "operations", "schedules", "tenants", "tokens", "sessions"],
 ].flat();
 const changes = changerOf(tables);

@@ -90,7 +90,7 @@ export async function openStage() {
       return queue;
     },
     /** A tenant may have only so many of some, and what a request changed is sooner found among few. */
-    clear: () => sql`TRUNCATE atlasqueue.jobs, atlasqueue.flows, atlasqueue.operations, atlasqueue.schedules CASCADE`,
+    clear: () => sql`TRUNCATE atlasqueue.jobs, atlasqueue.operations, atlasqueue.schedules CASCADE`,
     /** Resolves when nothing goes on that an answer did not wait for. */
     quiet: () => api.deps.followUps.idle(),
     async stop() {

@@ -3,8 +3,8 @@ import { median } from "../run/statistics.ts";
 import { startCells, type System } from "./start-cells.ts";
 
 const tenants = 4;
-/** Of each tenant: a load that leaves half of two cores free. */
-const requests_per_second = 10;
+/** Of each tenant: a load that leaves a third of two cores free. */
+const requests_per_second = 25;
 /** Of a request. */
 const batch = 10;
 const pairs = 6;

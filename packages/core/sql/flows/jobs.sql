@@ -6,7 +6,7 @@ WITH RECURSIVE page AS MATERIALIZED (
     SELECT job_id, jobs.id, place, ref, type, queue, status, on_parent_failure, attempts, max_attempts, parents,
            left(last_error, 500) AS last_error, started_at, finished_at
     FROM atlasqueue.flow_jobs JOIN atlasqueue.jobs ON jobs.id = flow_jobs.job_id AND jobs.tenant = $1
-    WHERE flow_jobs.flow_id = $2::text::uuid AND place > $3::int ORDER BY place LIMIT $4::int
+    WHERE flow_jobs.tenant = $1 AND flow_jobs.flow_id = $2::text::uuid AND place > $3::int ORDER BY place LIMIT $4::int
   ), 
   in_order AS MATERIALIZED (
     SELECT array_agg(job_id ORDER BY place) AS keys FROM page

@@ -121,8 +121,6 @@ WITH queue_defaults AS MATERIALIZED (
   ), noted AS (
     INSERT INTO atlasqueue.outbox (kind, tenant, key)
     SELECT 'recheck_child', tenant, child::text FROM ties GROUP BY child, tenant HAVING bool_and(tie = 'over') OR bool_or(tie = 'failed')
-  ), the_flow AS (
-    INSERT INTO atlasqueue.flows (id, tenant, created_at) SELECT DISTINCT flow_id, tenant, now() FROM makes WHERE flow_id IS NOT NULL ON CONFLICT DO NOTHING
   ), the_jobs AS (
     INSERT INTO atlasqueue.flow_jobs (tenant, job_id, flow_id, place, ref, on_parent_failure, parents)
     SELECT tenant, id, flow_id, flow_place, ref, on_parent_failure, CASE WHEN spawned_by IS NULL THEN parents ELSE (

@@ -5,7 +5,6 @@ import { countColumns, countsOf, movedTables } from "./tables.ts";
 
 /** COPY has no parameters. */
 const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;
-const ofFlow = (condition: string) => `id IN (SELECT flow_id FROM atlasqueue.jobs WHERE ${condition})`;
 
 /**
  * Copy the tenant's rows, or those that belong to the jobs `ids`, as they are at one moment, in one transaction of the other
@@ -32,10 +31,8 @@ export async function copyRows(from: Cell, to: Cell, tenant: string, ids?: reado
       const mine = `tenant = ${literal(tenant)}`;
       const among = (column: string) => (ids ? `${mine} AND ${column} = ANY('{${ids.join(",")}}'::uuid[])` : mine);
       for (const { name, columns, order, of } of movedTables) {
-        if (ids && !of && name !== "flows") continue;
-        const where = ids && !of ? ofFlow(among("id")) : among(of ?? "");
-        // Its jobs may come in two calls, and nothing changes its row.
-        if (ids && !of) await there(`DELETE FROM atlasqueue.${name} WHERE ${where}`);
+        if (ids && !of) continue;
+        const where = among(of ?? "");
         await copy(
           `SELECT ${columns} FROM atlasqueue.${name} WHERE ${where}${order}`,
           `atlasqueue.${name} (${columns})`,

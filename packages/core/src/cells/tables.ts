@@ -33,9 +33,9 @@ export const movedTables: readonly MovedTable[] = Object.values(schema)
     const columns = kept.map((column) => `"${column.name}"`).join(", ");
     const common = { name, columns, order: kept.length < all.length ? " ORDER BY id" : "" };
     const of = jobColumns[name];
-    if (of) return [{ ...common, of, isLeft: `EXISTS (SELECT FROM atlasqueue.jobs WHERE jobs.id = ${name}.${of})` }];
-    if (name !== "flows") return [common];
-    return [{ ...common, isLeft: "EXISTS (SELECT FROM atlasqueue.flow_jobs WHERE flow_id = flows.id)" }];
+    return [
+      of ? { ...common, of, isLeft: `EXISTS (SELECT FROM atlasqueue.jobs WHERE jobs.id = ${name}.${of})` } : common,
+    ];
   })
   .toSorted((a, b) => Number(b.name === "jobs") - Number(a.name === "jobs"));
 

@@ -72,7 +72,7 @@ async function inPages(
 
 const textOf = (which: string) => `
   SELECT jobs.id, place, now()::text AS now FROM atlasqueue.flow_jobs JOIN atlasqueue.jobs ON jobs.id = flow_jobs.job_id AND jobs.tenant = $1
-  WHERE flow_jobs.flow_id = $2::text::uuid AND place > $3::int AND ${which}
+  WHERE flow_jobs.tenant = $1 AND flow_jobs.flow_id = $2::text::uuid AND place > $3::int AND ${which}
   AND coalesce(finished_at, '-infinity') <= $5::text::timestamptz ORDER BY place LIMIT $4::int`;
 const meant = {
   cancel: textOf("status NOT IN ('succeeded', 'dead', 'cancelled')"),

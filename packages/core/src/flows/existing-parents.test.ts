@@ -16,7 +16,6 @@ const after = (...depends_on: string[]): FlowJob => ({ ...submission(), depends_
 const stored = async () => {
   const { sql } = deps.database;
   const tables = await Promise.all([
-    sql`SELECT FROM atlasqueue.flows`,
     sql`SELECT FROM atlasqueue.flow_jobs`,
     sql`SELECT FROM atlasqueue.flow_edges`,
     sql`SELECT FROM atlasqueue.outbox`,
@@ -25,7 +24,7 @@ const stored = async () => {
   ]);
   return tables.map(({ length }) => length);
 };
-const nothing = [0, 0, 0, 0, 0, 0];
+const nothing = [0, 0, 0, 0, 0];
 /** Submits, and does something else each time it is about to send the statement that stores the flow. */
 const submitWhile = (flow: Flow, meanwhile: (attempt: number) => Promise<unknown>) => {
   let attempts = 0;

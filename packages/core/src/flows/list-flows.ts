@@ -1,4 +1,4 @@
-import { firstId, lastId } from "../ids.ts";
+import { firstId, lastId, timeOf } from "../ids.ts";
 import { type Flow, type FlowState, isFinal, jobStatuses, type JobStatus } from "@atlasqueue/contract";
 import { composed } from "../database/composed.ts";
 import { executeOn } from "../database/statement.ts";
@@ -6,7 +6,6 @@ import type { Deps } from "../deps.ts";
 
 type FlowRow = {
   id: string;
-  created_at: Date;
   finished_at: Date | null;
   jobs: number;
   /** Statuses that no job has are left out. */
@@ -22,7 +21,7 @@ const countedOf = (flow: string) => `LATERAL (
     FROM (
       SELECT status, count(*)::int AS count, max(finished_at) AS finished_at
       FROM atlasqueue.flow_jobs JOIN atlasqueue.jobs ON jobs.id = flow_jobs.job_id AND jobs.tenant = ${flow}.tenant
-      WHERE flow_jobs.flow_id = ${flow}.id GROUP BY status
+      WHERE flow_jobs.tenant = ${flow}.tenant AND flow_jobs.flow_id = ${flow}.id GROUP BY status
     ) AS each
   )`;
 
@@ -37,14 +36,14 @@ function flowState(counts: Readonly<Partial<Record<JobStatus, number>>>): FlowSt
 }
 
 /** A row as the wire shows it. */
-function showFlow({ id, created_at, finished_at, jobs, counts: counted }: FlowRow): Flow {
+function showFlow({ id, finished_at, jobs, counts: counted }: FlowRow): Flow {
   const counts = Object.fromEntries(jobStatuses.map((status) => [status, counted?.[status] ?? 0])) as Flow["counts"];
   const state = flowState(counts);
   const over = state !== "running" && state !== "held";
   return {
     id,
     state,
-    created_at: created_at.toISOString(),
+    created_at: timeOf(id).toISOString(),
     finished_at: over ? (finished_at?.toISOString() ?? null) : null,
     jobs,
     counts,
@@ -95,16 +94,21 @@ export async function findFlow(deps: Pick<Deps, "database">, tenant: string, id:
   return row && showFlow(row);
 }
 
-// Of one flow, `from` and `below` are its id; in a list `below` is no part of the page.
+// Of one flow, `from` and `below` are its id; in a list `below` is no part of the page. It goes from one flow to the next below
+// it, past the rows of its jobs.
 const text = composed(
   "flows/list",
   ["tenant", "below", "flows_max", "from"],
   `
-  WITH page AS MATERIALIZED (
-    SELECT id, tenant, created_at FROM atlasqueue.flows
-    WHERE tenant = $1 AND id BETWEEN $4::text::uuid AND $2::text::uuid AND (id < $2::text::uuid OR id = $4::text::uuid)
-    ORDER BY id DESC LIMIT $3::int
+  WITH RECURSIVE one(id) AS (
+    (SELECT flow_id FROM atlasqueue.flow_jobs
+     WHERE tenant = $1 AND flow_id BETWEEN $4::text::uuid AND $2::text::uuid AND (flow_id < $2::text::uuid OR flow_id = $4::text::uuid)
+     ORDER BY flow_id DESC LIMIT 1)
+    UNION ALL
+    SELECT (SELECT flow_id FROM atlasqueue.flow_jobs WHERE tenant = $1 AND flow_id >= $4::text::uuid AND flow_id < one.id ORDER BY flow_id DESC LIMIT 1)
+    FROM one WHERE one.id IS NOT NULL
+  ), page AS MATERIALIZED (
+    SELECT id, $1 AS tenant FROM one WHERE id IS NOT NULL LIMIT $3::int
   )
-  SELECT page.id, page.created_at, counted.* FROM page CROSS JOIN ${countedOf("page")} AS counted
-  ORDER BY page.id DESC`,
+  SELECT page.id, counted.* FROM page CROSS JOIN ${countedOf("page")} AS counted ORDER BY page.id DESC`,
 );

@@ -6,7 +6,7 @@ import { countDrift } from "../counts/job-checks.ts";
 const own = forFile(testDatabase);
 const empty = () => own.database.sql`
     TRUNCATE atlasqueue.jobs, atlasqueue.claims, atlasqueue.job_attempts, atlasqueue.job_groups, atlasqueue.queue_counts, atlasqueue.queue_changes,
-             atlasqueue.flows, atlasqueue.flow_jobs, atlasqueue.flow_edges, atlasqueue.outbox`;
+             atlasqueue.flow_jobs, atlasqueue.flow_edges, atlasqueue.outbox`;
 beforeEach(empty);
 
 const seeds = Array.from({ length: 20 }, (_, at) => at + 1);

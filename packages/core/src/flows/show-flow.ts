@@ -71,7 +71,7 @@ const jobsOfFlow = composed(
     SELECT job_id, jobs.id, place, ref, type, queue, status, on_parent_failure, attempts, max_attempts, parents,
            left(last_error, 500) AS last_error, started_at, finished_at
     FROM atlasqueue.flow_jobs JOIN atlasqueue.jobs ON jobs.id = flow_jobs.job_id AND jobs.tenant = $1
-    WHERE flow_jobs.flow_id = $2::text::uuid AND place > $3::int ORDER BY place LIMIT $4::int
+    WHERE flow_jobs.tenant = $1 AND flow_jobs.flow_id = $2::text::uuid AND place > $3::int ORDER BY place LIMIT $4::int
   ), ${fitting({ from: "atlasqueue.flow_jobs JOIN atlasqueue.jobs ON jobs.id = job_id", key: "job_id", order: "place", bytes: `${bytesOf("parents")} + coalesce(octet_length(left(last_error, 500)), 0)` })}
   SELECT ${columns}, ${isCut} AS cut FROM page WHERE job_id IN (SELECT job_id FROM fitting) ORDER BY place`,
 );

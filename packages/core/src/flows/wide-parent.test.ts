@@ -114,7 +114,7 @@ test("an edge that is locked when its turn comes is closed when its row starts o
     await advanceAndAdmit(deps);
     expect(await statuses(b)).toEqual(["queued"]);
   });
-  expect(await deps.database.sql`UPDATE atlasqueue.outbox SET not_before = NULL RETURNING kind`).toEqual([
+  expect(await deps.database.sql`UPDATE atlasqueue.outbox SET not_before = '-infinity' RETURNING kind`).toEqual([
     { kind: "parent_ended" },
   ]);
   await advance();

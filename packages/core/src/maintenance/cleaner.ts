@@ -1,5 +1,4 @@
 import { firstId } from "../ids.ts";
-import { firstFlow, forgetEmptyFlows } from "../flows/keeping/ended-flows.ts";
 import { default_audit_hours, type Retention, type Walked } from "./retention.ts";
 import { forgetActs } from "../audit/forget.ts";
 import { reindexOrphanedLeases, countOrphanedLeases } from "../lease/reindex-orphaned-leases.ts";
@@ -32,8 +31,8 @@ type Removed = { jobs: number; keys: number; results: number };
 
 /**
  * Removes what has been kept long enough: finished jobs with their attempts, results, expired idempotency keys, starts
- * no rate counts any more, rows of empty queues; and now and then empty flows, old acts and operations, and
- * figures over time, whose minutes become hours first. Brings back schedules that a clock sent ahead, and gives running
+ * no rate counts any more, rows of empty queues; and now and then old acts and operations, and figures over
+ * time, whose minutes become hours first. Brings back schedules that a clock sent ahead, and gives running
  * jobs that lost their claim a new one. In steps of a few hundred rows, and it rests for as long as a step took, so that
  * it does not show in anyone's latency. A pass ends when the next is due, which may be another process's. A part that
  * fails leaves the others alone.
@@ -147,7 +146,6 @@ function slowParts(deps: LoopDeps, { auditHours = default_audit_hours }: Retenti
     acts: async () => (await forgetActs(deps, auditHours, rows_max)) === rows_max,
     minutes: async () => (await foldMinutes(deps, rows_max)) >= rows_max,
     schedules: walk(firstSchedule, (after) => bringBack(deps, after, schedules_max)),
-    flows: walk(firstFlow, async (after) => (await forgetEmptyFlows(deps, after, rows_max)).next),
     strays: straysStep(deps),
   };
 }

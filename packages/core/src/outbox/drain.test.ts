@@ -18,7 +18,7 @@ const delays = async () =>
     await deps.database.sql<{ ms: number }[]>`
     SELECT round(1000 * extract(epoch FROM not_before - now()))::float8 AS ms FROM atlasqueue.outbox ORDER BY id`
   ).map(({ ms }) => ms);
-const due = () => deps.database.sql`UPDATE atlasqueue.outbox SET not_before = NULL`;
+const due = () => deps.database.sql`UPDATE atlasqueue.outbox SET not_before = '-infinity'`;
 
 /** Handles rows of the kind `a`, and notes their jobs. */
 function recording(handle: Handler = async () => ({})) {
@@ -96,9 +96,9 @@ test("a row that its handler leaves for the next page keeps its id", async () =>
     again: rows.map((row) => ({ ...row, payload: { at: 5 } })),
   }));
   await drainPage(deps, handlers, 10);
-  expect(await deps.database.sql`SELECT id::text, payload, not_before FROM atlasqueue.outbox`).toEqual([
-    { id, payload: { at: 5 }, not_before: null },
-  ]);
+  expect(
+    await deps.database.sql`SELECT id::text, payload, not_before = '-infinity' AS is_due FROM atlasqueue.outbox`,
+  ).toEqual([{ id, payload: { at: 5 }, is_due: true }]);
 });
 
 test("a row that its handler fails on is put off alone, and the others are acted on", async () => {

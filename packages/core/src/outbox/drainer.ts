@@ -1,7 +1,7 @@
 import { isLocked, isOutage, isUnavailable } from "../database/errors.ts";
 import { isTakenMeanwhile } from "../database/clauses.ts";
 import type { Deps } from "../deps.ts";
-import { drainPage, type Handlers } from "./drain-page.ts";
+import { drainPage, type Handlers, type Place } from "./drain-page.ts";
 
 export type Drainer = {
   /** There are rows. Resolves when none is left that can be acted on now. Never rejects. */
@@ -27,8 +27,8 @@ const page_rows_max = 500;
 export function createDrainer(deps: Pick<Deps, "database" | "observe">, handlers: Handlers): Drainer {
   let rows_max = page_rows_max;
   let draining: Promise<void> | undefined;
-  /** Ids of rows that each may be acted on alone. */
-  const alone = new Set<string>();
+  /** Rows that each may be acted on alone, by their ids. */
+  const alone = new Map<string, Place>();
   let was_page = false;
   let asked = false;
   let stopped = false;
@@ -44,14 +44,14 @@ export function createDrainer(deps: Pick<Deps, "database" | "observe">, handlers
   /** Whether there may be more that is due. */
   const page = async (): Promise<boolean> => {
     try {
-      const [first] = alone;
+      const [first] = alone.values();
       // In turn with pages, as each may wait for a lock.
       const only = was_page ? first : undefined;
       was_page = only === undefined;
-      if (only !== undefined) alone.delete(only);
+      if (only !== undefined) alone.delete(only.id);
       const { rows, next_ms, error, alone: more = [] } = await drainPage(deps, handlers, rows_max, only);
       if (error !== undefined) tell(error);
-      for (const id of more) alone.add(id);
+      for (const place of more) alone.set(place.id, place);
       if (only === undefined) rows_max = Math.min(rows_max * 2, page_rows_max);
       if (next_ms !== undefined) comeBackIn(next_ms);
       return rows > 0 || only !== undefined || alone.size > 0;

@@ -18,7 +18,7 @@ const submitterOn = (on: Database) =>
   createSubmitter({ database: on, observe, followUps }, { idempotency_ttl_seconds: 60 });
 beforeEach(async () => {
   await own.database
-    .sql`TRUNCATE atlasqueue.jobs, atlasqueue.job_groups, atlasqueue.idempotency_keys, atlasqueue.flows, atlasqueue.flow_jobs, atlasqueue.flow_edges, atlasqueue.outbox`;
+    .sql`TRUNCATE atlasqueue.jobs, atlasqueue.job_groups, atlasqueue.idempotency_keys, atlasqueue.flow_jobs, atlasqueue.flow_edges, atlasqueue.outbox`;
   // What waits for the other session longer than 200 ms fails by this deadline.
   database = openDatabase({ url: own.url, connectionsMax: 4, timeoutMs: 20_000 });
   submitter = submitterOn(database);

@@ -26,7 +26,7 @@ const arrive = (...jobs: QueueJob[]): Promise<string[]> =>
   });
 /** Also those that were put off. */
 const admitNow = async () => {
-  await deps.database.sql`UPDATE atlasqueue.outbox SET not_before = NULL`;
+  await deps.database.sql`UPDATE atlasqueue.outbox SET not_before = '-infinity'`;
   await admitAll(deps);
 };
 const placeOf = async (id: string | undefined) => Number((await read(id))?.group_seq ?? 0);

@@ -2,7 +2,7 @@ import { composed } from "../database/composed.ts";
 import { afterSome } from "../database/errors.ts";
 import { executeOn } from "../database/statement.ts";
 import type { Deps } from "../deps.ts";
-import { newTenant } from "./token.ts";
+import { tenantOf } from "./token.ts";
 import { createToken, type CreateTokenOutcome, type TokenWish } from "./create.ts";
 
 export type Provisioned = {
@@ -20,14 +20,9 @@ export type Provisioned = {
  * const { tenant, created, token } = await provisionTenant(deps, "ops@example.com");
  */
 export async function provisionTenant(deps: Deps, email: string): Promise<Provisioned> {
-  const execute = executeOn(deps.database);
-  const params = [newTenant(), email.toLowerCase()];
-  const [made] = await execute<{ tenant: string }>({ text: insert, params });
-  // A separate statement: the first one's snapshot may be older than a row it met.
-  const [found] = made ? [made] : await execute<{ tenant: string }>({ text: find, params: params.slice(1) });
-  if (!found) throw new Error("a tenant vanished while it was provisioned");
-  const { tenant } = found;
-  const created = made !== undefined;
+  const tenant = tenantOf(email);
+  const made = await executeOn(deps.database)({ text: insert, params: [tenant, email.toLowerCase()] });
+  const created = made.length > 0;
   deps.observe({ event: "tenant_provisioned", tenant, created });
   const wish: TokenWish = { tenant, name: "provisioned", scopes: ["admin"] };
   const token = await createToken(deps, wish).catch(afterSome(created));
@@ -37,6 +32,5 @@ export async function provisionTenant(deps: Deps, email: string): Promise<Provis
 const insert = composed(
   "tokens/provision-tenant",
   ["tenant", "email"],
-  "INSERT INTO atlasqueue.tenants (tenant, email) VALUES ($1, $2) ON CONFLICT (email) DO NOTHING RETURNING tenant",
+  "INSERT INTO atlasqueue.tenants (tenant, email) VALUES ($1, $2) ON CONFLICT (tenant) DO NOTHING RETURNING tenant",
 );
-const find = "SELECT tenant FROM atlasqueue.tenants WHERE email = $1";

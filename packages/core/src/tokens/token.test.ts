@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { hashToken, isTokenText, newTenant, newToken } from "./token.ts";
+import { hashToken, isTokenText, newToken, tenantOf } from "./token.ts";
 
 test("a token is aq_, 256 random bits and a checksum, stored as its hash and its first characters", () => {
   const { token, hash, hint } = newToken();
@@ -12,8 +12,10 @@ test("a token is aq_, 256 random bits and a checksum, stored as its hash and its
   expect(newToken().token).not.toBe(token);
 });
 
-test("a tenant's name can be part of a Redis key", () => {
-  expect(newTenant()).toMatch(/^t_[0-9a-f]{16}$/);
+test("an email's tenant has a name that can be part of a Redis key", () => {
+  expect(tenantOf("a@b.c")).toMatch(/^t_[0-9a-f]{32}$/);
+  expect(tenantOf("A@B.C")).toBe(tenantOf("a@b.c"));
+  expect(tenantOf("a@b.d")).not.toBe(tenantOf("a@b.c"));
 });
 
 test("a truncated, mistyped or guessed token is recognized by its checksum", () => {

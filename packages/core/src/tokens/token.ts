@@ -7,6 +7,8 @@ const sessionPattern = /^(aqs_[A-Za-z0-9_-]{43})([A-Za-z0-9_-]{6})$/;
 const checksum_chars = 6;
 const secret_bytes = 32;
 const hint_chars = 9;
+/** 128 bits: no two emails have the same. */
+const tenant_chars = 32;
 
 /** The token as its holder keeps it, and what we store of it. */
 export type NewToken = { token: string; hash: string; hint: string };
@@ -44,7 +46,7 @@ export function hashToken(token: string): string {
   return hash("sha256", token, "hex");
 }
 
-/** The name of a new tenant: part of Redis keys, so only letters and digits. */
-export function newTenant(): string {
-  return `t_${randomBytes(8).toString("hex")}`;
+/** The name of the tenant of an email: part of Redis keys, so only letters and digits. Case does not matter in emails. */
+export function tenantOf(email: string): string {
+  return `t_${hash("sha256", email.toLowerCase(), "hex").slice(0, tenant_chars)}`;
 }

@@ -101,7 +101,7 @@ async function runOut(world: World): Promise<readonly { id: string; status: stri
   for (let round = 1; ; round += 1) {
     await recoverExpired(deps, 50);
     // Rows that met a lock are due later.
-    await deps.database.sql`UPDATE atlasqueue.outbox SET not_before = NULL`;
+    await deps.database.sql`UPDATE atlasqueue.outbox SET not_before = '-infinity'`;
     // Released for later.
     await deps.database.sql`UPDATE atlasqueue.jobs SET due_at = now() WHERE due_at > now() AND run_at <= now()`;
     await closeEdges(deps, 100);

@@ -40,7 +40,7 @@ export function newReal(database: Database, clock: SimulatedClock): Real {
 
 /** Nothing is left of an earlier run. */
 export const emptyTables = (sql: Sql) => sql`
-  TRUNCATE atlasqueue.jobs, atlasqueue.claims, atlasqueue.job_attempts, atlasqueue.idempotency_keys, atlasqueue.flows, atlasqueue.flow_jobs, atlasqueue.flow_edges,
+  TRUNCATE atlasqueue.jobs, atlasqueue.claims, atlasqueue.job_attempts, atlasqueue.idempotency_keys, atlasqueue.flow_jobs, atlasqueue.flow_edges,
            atlasqueue.outbox, atlasqueue.job_groups, atlasqueue.queues, atlasqueue.queue_starts, atlasqueue.queue_counts, atlasqueue.queue_changes, atlasqueue.job_state`;
 
 /** A submission as the model has it. */

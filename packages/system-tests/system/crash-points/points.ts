@@ -100,7 +100,6 @@ export const beside: Readonly<Record<string, string>> = {
   "submit/forget-spent-keys": "frees a key whose job is gone; what is submitted under it comes after",
   "signal/note-redis-nonce": "one row, written each minute; what Redis misses, the next renewal replaces",
   "outbox/": "in one transaction with the statements that act on its rows, which have points",
-  "flows/forget-empty": "removes what holds nothing",
   "lease/reindex-orphaned-leases": "a repair: of leases without a claim's row",
 };
 

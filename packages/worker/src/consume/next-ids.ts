@@ -60,24 +60,26 @@ export function idSource({ deps, served, line, poll_timeout_seconds, freeOf }: I
   };
   const take = async (tenant: string, ids_max: number): Promise<Pick<NextIds, "ids" | "queues">> => {
     const { ids, from } = await takeFrom(inTurn(tenant), ids_max);
-    const queues = from.map(({ queue }) => queue);
-    const last = queues.at(-1);
+    const last = from.at(-1)?.queue;
     if (lastQueueOf.size >= lists_max) lastQueueOf.clear();
     if (last !== undefined) lastQueueOf.set(tenant, last);
-    return { ids, queues };
+    return { ids, queues: from.map(({ queue }) => queue) };
   };
-  /** What came with the id that ended a wait shares its claim: a burst is pushed as a whole. */
+  let in_bursts = true;
+  /** What came with the id that ended a wait shares its claim. Where ids last came alone, none waits for that look. */
   const allOf = async (woken: Woken, ids_max: number): Promise<string[]> => {
     const ids = idsOf(woken);
     const more = Math.min(ids_max, freeOf?.(woken.queue.queue) ?? ids_max) - ids.length;
-    if (stop.aborted || more <= 0) return ids;
+    if (stop.aborted || more <= 0 || (ids.length > 0 && !in_bursts)) return ids;
     // An id that was popped is claimed, even if Redis is lost here.
     const taken = await deps.signal.take([woken.queue], more).catch(() => undefined);
+    in_bursts = taken !== undefined && taken.ids.length > 0;
     return [...ids, ...(taken?.ids ?? [])];
   };
 
   const ofOne = async (tenant: string, ids_max: number, changed: AbortSignal): Promise<NextIds> => {
     const taken = await take(tenant, ids_max);
+    in_bursts ||= taken.ids.length > 0;
     const woken = taken.ids.length > 0 ? undefined : await wait(inTurn(tenant), poll_ms, changed);
     if (!woken) return { tenant, ...taken, others: false };
     return { tenant, ids: await allOf(woken, ids_max), queues: [woken.queue.queue], others: false };

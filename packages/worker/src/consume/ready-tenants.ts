@@ -7,9 +7,7 @@ const tenants_max = 500;
 /** Tenants with ready jobs; with `more` there may be others, which the next page has. */
 export type ReadyTenants = { tenants: readonly string[]; more: boolean };
 
-/**
- * The tenants that have ready jobs in any queue, page by page and round after round, for as long as it is asked.
- */
+/** The tenants that have ready jobs in any queue, page by page and round after round, for as long as it is asked. */
 export function readyTenantsInTurn(deps: WorkerDeps, wanted: readonly string[] | "*"): () => Promise<ReadyTenants> {
   const { start, tenantsFrom } = readyQueues;
   let below = start;

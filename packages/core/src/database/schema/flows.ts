@@ -1,18 +1,10 @@
-import { boolean, index, integer, primaryKey, text, uuid, atlasqueue, json, time } from "../drizzle.ts";
+import { boolean, index, integer, primaryKey, text, uuid, atlasqueue, json } from "../drizzle.ts";
 import type { OnParentFailure } from "@atlasqueue/contract";
 
-/** Jobs that were submitted together and wait for one another. See decisions/2026-11-22-flows.md. */
-export const flows = atlasqueue.table(
-  "flows",
-  {
-    id: uuid().notNull(),
-    tenant: text().notNull(),
-    created_at: time().notNull(),
-  },
-  (row) => [primaryKey({ columns: [row.tenant, row.id] })],
-);
-
-/** What a job is in its flow: written when it is submitted. */
+/**
+ * What a job is in its flow, jobs that were submitted together and wait for one another: written when it is submitted.
+ * See decisions/2026-11-22-flows.md.
+ */
 export const flowJobs = atlasqueue.table(
   "flow_jobs",
   {
@@ -31,7 +23,8 @@ export const flowJobs = atlasqueue.table(
     /** The parent because of which it was cancelled: should that one succeed after all, it comes back. */
     cancelled_by: uuid(),
   },
-  (row) => [index("flow_jobs_of_flow").on(row.flow_id, row.place)],
+  // A tenant's flows, newest first, and the jobs of one.
+  (row) => [index("flow_jobs_of_flow").on(row.tenant, row.flow_id, row.place)],
 );
 
 /**

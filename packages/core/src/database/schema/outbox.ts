@@ -1,4 +1,4 @@
-import { bigserial, index, jsonb, smallint, sql, text, atlasqueue, time } from "../drizzle.ts";
+import { bigserial, index, jsonb, primaryKey, smallint, sql, text, atlasqueue, time } from "../drizzle.ts";
 
 /**
  * What is still to be done because of something that was committed: a row is written in the transaction that gives the
@@ -7,7 +7,7 @@ import { bigserial, index, jsonb, smallint, sql, text, atlasqueue, time } from "
 export const outbox = atlasqueue.table(
   "outbox",
   {
-    id: bigserial({ mode: "number" }).primaryKey(),
+    id: bigserial({ mode: "number" }).notNull(),
     /** Which handler acts on it. Processes leave kinds and newer versions that they don't know. */
     kind: text().notNull(),
     version: smallint().notNull().default(1),
@@ -18,11 +18,14 @@ export const outbox = atlasqueue.table(
     lane: text(),
     /** `tries`: how often it was put off. The rest is the handler's. */
     payload: jsonb().$type<{ tries?: number }>(),
-    /** When it was put off. Null is at once. */
-    not_before: time(),
+    /** Until when it was put off; `-infinity` is at once. */
+    not_before: time()
+      .notNull()
+      .default(sql`'-infinity'`),
   },
   (row) => [
-    index("outbox_due").on(row.tenant, sql`coalesce(not_before, '-infinity'::timestamptz)`, row.id),
+    // What is due of a tenant, in its order.
+    primaryKey({ columns: [row.tenant, row.not_before, row.id] }),
     index("outbox_lane")
       .on(row.tenant, row.lane, row.id)
       .where(sql`lane IS NOT NULL`),

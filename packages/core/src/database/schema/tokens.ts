@@ -5,7 +5,7 @@ import { foreignKey, primaryKey, text, uuid, atlasqueue, bytes, time } from "../
 export const tenants = atlasqueue.table("tenants", {
   tenant: text().primaryKey(),
   /** Who it was provisioned for. */
-  email: text().unique(),
+  email: text(),
   created_at: time().notNull().defaultNow(),
   /** Roles without rights on the tables that may submit its jobs in SQL: read by the function `submitting_tenant`. */
   submit_roles: text().array(),

@@ -3,7 +3,7 @@ import type { Database } from "../connect.ts";
 import { executeOn } from "../statement.ts";
 
 /** Those that go from nothing to a million rows within a minute. */
-const tables = ["jobs", "claims", "idempotency_keys", "job_groups", "queue_starts", "rollups"] as const;
+const tables = ["jobs", "claims", "idempotency_keys", "job_groups", "outbox", "queue_starts", "rollups"] as const;
 type Table = (typeof tables)[number];
 
 /**

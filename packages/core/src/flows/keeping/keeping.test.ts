@@ -9,11 +9,12 @@ import { purge } from "../../dead-letters/bulk.ts";
 import type { Deps } from "../../deps.ts";
 import { cancel } from "../../jobs/cancel.ts";
 import { deleteFinished } from "../../jobs/delete.ts";
+import { findJob } from "../../jobs/find.ts";
 import { retry } from "../../jobs/retry.ts";
 import { clearResults } from "../../maintenance/clear-results.ts";
 import { prune } from "../../maintenance/prune.ts";
 import { complete } from "../../settle/settle.ts";
-import { firstFlow, forgetEmptyFlows } from "./ended-flows.ts";
+import { findFlow } from "../list-flows.ts";
 
 const lastId = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 const { deps, take, die, status } = engineHarness();
@@ -72,7 +73,9 @@ test.each(Object.keys(removals))("%s leaves a job that others came to wait for s
     .begin(async (stop) => {
       await stop`SELECT pg_advisory_xact_lock(77)`;
       const removing = remove(a, lookingThenWaiting(sql));
-      await eventually(async () => expect(await sql`SELECT FROM pg_locks WHERE NOT granted`).toHaveLength(1));
+      const waiting = () =>
+        sql`SELECT FROM pg_locks JOIN pg_database ON pg_database.oid = database WHERE NOT granted AND datname = current_database()`;
+      await eventually(async () => expect(await waiting()).toHaveLength(1));
       await sql.begin(async (tx) => {
         await tx`UPDATE atlasqueue.jobs SET has_children = true WHERE id = ${a}`;
         await tx`INSERT INTO atlasqueue.flow_edges (tenant, parent, child, on_parent_failure) VALUES ('default', ${a}, gen_random_uuid(), 'wait')`;
@@ -164,30 +167,20 @@ describe("while another transaction holds a row of one job", () => {
     });
     for (const id of [b, other, a]) await remove(id);
     expect(await Promise.all([a, b, other].map(status))).toEqual([undefined, undefined, undefined]);
-    expect((await forgetEmptyFlows(deps, firstFlow, 10)).flows).toBe(1);
     for (const one of Object.values(theirs))
       expect(await sql`SELECT FROM ${sql(`atlasqueue.${one.table}`)}`).toEqual([]);
   });
 });
 
-test("a flow that a stranger holds stays, and holds up no other", async () => {
-  const { sql } = deps.database;
-  await sql`INSERT INTO atlasqueue.flows (id, tenant, created_at) SELECT gen_random_uuid(), 'default', now() FROM generate_series(1, 2)`;
-  await sql.begin(async (stranger) => {
-    await stranger`SELECT FROM atlasqueue.flows LIMIT 1 FOR UPDATE`;
-    expect((await forgetEmptyFlows(deps, firstFlow, 10)).flows).toBe(1);
-  });
-  expect((await forgetEmptyFlows(deps, firstFlow, 10)).flows).toBe(1);
-});
-
 test("a flow goes with the last of its jobs", async () => {
   const { a, b } = await addFlow(deps, { a: {}, b: { after: ["a"] } });
+  const flow_id = (await findJob(deps, "default", b))?.flow_id ?? "";
   await cancel(deps, "default", a);
   await advance();
   await deleteFinished(deps, "default", [a]);
-  expect(await forgetEmptyFlows(deps, firstFlow, 10)).toEqual({ flows: 0, next: undefined });
+  expect(await findFlow(deps, "default", flow_id)).toMatchObject({ jobs: 1 });
   await deleteFinished(deps, "default", [b]);
-  expect(await forgetEmptyFlows(deps, firstFlow, 10)).toEqual({ flows: 1, next: undefined });
+  expect(await findFlow(deps, "default", flow_id)).toBeUndefined();
   expect(await deps.database.sql`SELECT FROM atlasqueue.flow_jobs UNION ALL SELECT FROM atlasqueue.flow_edges`).toEqual(
     [],
   );

@@ -26,23 +26,24 @@ const read = `
   WHERE parent = $1::uuid`;
 
 /**
- * The flow of a job that adds others, or a new one, and where in it they go. Its row is locked, so that two jobs of a flow that add others at once do not give
- * them the same places.
+ * The flow of a job that adds others, or a new one, and where in it they go. It is locked, so that two jobs of a flow that
+ * add others at once do not give them the same places.
  */
 export async function flowOfSpawner(
   execute: Execute,
   { tenant, flow_id }: { tenant: string; flow_id: string | null },
 ): Promise<{ flow_id: string; first_place: number; is_new: boolean }> {
   if (flow_id === null) return { flow_id: newId(), first_place: 1, is_new: true };
-  await execute({
-    text: "SELECT FROM atlasqueue.flows WHERE tenant = $1 AND id = $2::uuid FOR UPDATE",
-    params: [tenant, flow_id],
-  });
-  const [row] = await execute<{ first_place: number }>({ text: free, params: [flow_id] });
+  await execute({ text: lockFlow, params: [flow_id] });
+  // A statement of its own: it must see what the one before has waited for.
+  const [row] = await execute<{ first_place: number }>({ text: free, params: [tenant, flow_id] });
   return { flow_id, first_place: row?.first_place ?? 0, is_new: false };
 }
 
-const free = "SELECT coalesce(max(place) + 1, 0) AS first_place FROM atlasqueue.flow_jobs WHERE flow_id = $1::uuid";
+/** Until the transaction ends. Nothing else locks the first number. */
+const lockFlow = "SELECT pg_advisory_xact_lock(20261130, hashtext($1))";
+const free = `
+  SELECT coalesce(max(place) + 1, 0) AS first_place FROM atlasqueue.flow_jobs WHERE tenant = $1 AND flow_id = $2::uuid`;
 
 /**
  * Has those that wait for a job wait for its `children` as well, each as it waits for that job. They must be locked, and

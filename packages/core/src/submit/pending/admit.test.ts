@@ -32,7 +32,7 @@ const grouped = { type: "noop", group: "g" };
 const hot = { type: "noop", unique: { key: "hot", on_conflict: "return" } } as const;
 const left = async () =>
   (await deps.database.sql<{ key: string }[]>`SELECT key FROM atlasqueue.outbox ORDER BY id`).map(({ key }) => key);
-const due = () => deps.database.sql`UPDATE atlasqueue.outbox SET not_before = NULL`;
+const due = () => deps.database.sql`UPDATE atlasqueue.outbox SET not_before = '-infinity'`;
 /** In the order of the group: the first is the one that may run. */
 const order = async (group = "g") =>
   (

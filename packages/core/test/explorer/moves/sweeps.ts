@@ -1,7 +1,6 @@
 import { firstId } from "../../../src/ids.ts";
 import { closeEdges, releaseChildren } from "../../advance.ts";
 import { foldCounts } from "../../../src/counts/fold.ts";
-import { firstFlow, forgetEmptyFlows } from "../../../src/flows/keeping/ended-flows.ts";
 import { advanceOverdue } from "../../../src/groups/overdue.ts";
 import { forgetPastStarts } from "../../../src/limits/note-starts.ts";
 import { clearResults } from "../../../src/maintenance/clear-results.ts";
@@ -22,7 +21,6 @@ export const sweepMoves: Moves = ofMany({
   "fail with a row of the outbox": (_world, deps) =>
     drainPage(deps, { parent_ended: { version: 1, handle: () => Promise.reject(new Error("it fails")) } }, 1),
   "release children": (_world, deps) => releaseChildren(deps, 100),
-  "forget empty flows": (_world, deps) => forgetEmptyFlows(deps, firstFlow, 100),
   promote: (_world, deps) => promoteDue(deps, 50),
   "promote of queues": ({ tenant }, deps) => promoteDue(deps, 0, [{ tenant, queue: "q", jobs_max: 50 }]),
   prune: (_world, deps) => prune(deps, { succeededHours: 0, deadHours: 0 }, firstId, 100),
