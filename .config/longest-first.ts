@@ -1,6 +1,6 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Files there take minutes each. */
+/** Files that take minutes each, and folders of such files. */
 const longest = [
   "packages/system-tests/system/crash-points.test.ts",
   "packages/core/test/explorer/",
