@@ -56,3 +56,18 @@ test.each([
   }
   expect(found).toEqual([]);
 });
+
+test("no statement reads jobs with parallel workers, even if they cost nothing", async () => {
+  const { sql } = own.database;
+  const free = ["parallel_setup_cost", "parallel_tuple_cost", "min_parallel_table_scan_size"];
+  const parallel = await sql.begin(async (tx) => {
+    for (const cost of free) await tx.unsafe(`SET LOCAL ${cost} = 0`);
+    const found: string[] = [];
+    for (const { name, text } of statements) {
+      const plan = await tx.unsafe<{ "QUERY PLAN": string }[]>(`EXPLAIN (GENERIC_PLAN) ${text}`);
+      if (plan.some((line) => / Parallel .* on jobs/.test(line["QUERY PLAN"]))) found.push(name);
+    }
+    return found;
+  });
+  expect(parallel).toEqual([]);
+});
