@@ -1,4 +1,5 @@
 import { testDatabase, forFile } from "@atlasqueue/harness";
+import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { refreshStatistics, staleTables } from "./refresh-statistics.ts";
 
@@ -31,3 +32,12 @@ test.each(["job_groups", "queue_starts"])(
     expect([await known(table), await known("claims")]).toEqual([20_000, claims]);
   },
 );
+
+test("no other table of the database is opened, so that a lock on one holds nothing up", async () => {
+  const { sql } = own.database;
+  await sql`CREATE TABLE theirs (n integer)`;
+  await sql.begin(async (tx) => {
+    await tx`LOCK TABLE theirs IN ACCESS EXCLUSIVE MODE`;
+    expect(await Promise.race([stale(), setTimeout(2_000, "held up")])).not.toBe("held up");
+  });
+});

@@ -33,7 +33,7 @@ const stale = composed(
   "database/stale-tables",
   [],
   `
-  SELECT ours.name FROM (VALUES ${tables.map((table) => `('${table}', 'atlasqueue.${table}'::regclass)`).join(", ")}) AS ours(name, id)
-  JOIN pg_class ON pg_class.oid = ours.id
-  WHERE pg_relation_size(oid) > 4 * greatest(relpages, 16) * current_setting('block_size')::bigint`,
+  SELECT name FROM (VALUES ${tables.map((table) => `('${table}', 'atlasqueue.${table}'::regclass)`).join(", ")}) AS ours(name, id)
+  WHERE pg_relation_size(id) > 4 * current_setting('block_size')::bigint
+    * greatest((SELECT relpages FROM pg_class WHERE oid = id), 16)`,
 );
