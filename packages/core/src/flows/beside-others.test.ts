@@ -4,14 +4,14 @@ import { advanceAndAdmit, closeEdges } from "../../test/advance.ts";
 import { addFlow } from "../../test/add-flow.ts";
 import { engineHarness } from "../../test/engine-harness.ts";
 import { connectDatabase } from "../database/connect.ts";
-import { cancel } from "../jobs/cancel.ts";
-import { retry } from "../jobs/retry.ts";
 import { createSubmitter } from "../submit/submitter.ts";
 import { type FlowJob, underOneKey } from "./flow.ts";
+import { cancel } from "../jobs/cancel.ts";
+import { retry } from "../jobs/retry.ts";
 
-const { deps, url, finish, die, status } = engineHarness();
-const second = forFile(async () => connectDatabase({ url: url(), connectionsMax: 4, timeoutMs: 60_000 }));
+const { deps, url, finish, status, die } = engineHarness();
 const advance = () => advanceAndAdmit(deps);
+const second = forFile(async () => connectDatabase({ url: url(), connectionsMax: 4, timeoutMs: 60_000 }));
 const job = (ties: Partial<FlowJob> = {}, request = {}): FlowJob => ({ ...submission(request), ...ties });
 const options = { idempotency_ttl_seconds: 60 };
 const newSubmitter = () =>

@@ -3,10 +3,10 @@ import { expect, test } from "vitest";
 import { addFlow } from "../../test/add-flow.ts";
 import { advanceAndAdmit, closeEdges, releaseChildren } from "../../test/advance.ts";
 import { engineHarness } from "../../test/engine-harness.ts";
-import { cancel } from "../jobs/cancel.ts";
 import { retry } from "../jobs/retry.ts";
 import type { FlowJob } from "./flow.ts";
 import { submitFlow } from "./submit-flow.ts";
+import { cancel } from "../jobs/cancel.ts";
 
 // Jobs that are over when a flow is submitted that waits for them.
 
@@ -68,16 +68,6 @@ test.each([
     expect(await notes()).toEqual([]);
   },
 );
-
-test("one that waits for a running job besides is not looked at before that one ends", async () => {
-  const [ended, open] = [await one(), await one()];
-  await finish(ended);
-  const [child = ""] = await submit(after([ended, open]));
-  expect([await notes(), await edges()]).toEqual([[], [[open, false]]]);
-  await finish(open);
-  await advance();
-  expect(await statuses(child)).toEqual(["queued"]);
-});
 
 test("it is cancelled at once when one of those it waits for was, whatever the others do", async () => {
   const [stopped, open] = [await one(), await one()];

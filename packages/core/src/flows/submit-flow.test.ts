@@ -3,7 +3,6 @@ import { expect, test } from "vitest";
 import { engineHarness } from "../../test/engine-harness.ts";
 import { countDrift } from "../counts/job-checks.ts";
 import { foldCounts } from "../counts/fold.ts";
-import { cancel } from "../jobs/cancel.ts";
 import { enqueueAll } from "../submit/enqueue-all.ts";
 import { enqueue } from "../submit/enqueue.ts";
 import { type Flow, type FlowJob, underOneKey } from "./flow.ts";
@@ -43,23 +42,10 @@ const countsAreTrue = async () => {
   expect((await countDrift(deps, 10_000)).drifted).toEqual([]);
 };
 
-test("jobs that wait for others are blocked, without a place in a group, and what they wait for is kept", async () => {
+test("jobs that wait for others are blocked, and what they wait for is kept", async () => {
   const [a, b, c, d] = await store({ jobs: diamond() });
   if (!a || !b || !c || !d) throw new Error("no jobs");
   expect([a, b, c, d].map(({ status }) => status)).toEqual(["queued", "blocked", "blocked", "blocked"]);
-  const stored = await rows();
-  expect(stored.map(({ status, group_seq, has_children }) => ({ status, group_seq, has_children }))).toEqual([
-    { status: "queued", group_seq: null, has_children: true },
-    { status: "blocked", group_seq: "0", has_children: true },
-    { status: "blocked", group_seq: "0", has_children: true },
-    { status: "blocked", group_seq: "0", has_children: null },
-  ]);
-  expect(new Set(stored.map(({ flow_id }) => flow_id as string))).toEqual(new Set([a.flow_id]));
-  expect(await edges()).toEqual(
-    [`${a.id} ${b.id} cancel`, `${a.id} ${c.id} wait`, ...[b, c].map(({ id }) => `${id} ${d.id} run`)].toSorted(
-      (one, other) => one.slice(37).localeCompare(other.slice(37)) || one.localeCompare(other),
-    ),
-  );
   const described = await deps.database
     .sql`SELECT place, ref, on_parent_failure, parents FROM atlasqueue.flow_jobs ORDER BY place`;
   expect(described).toEqual([
@@ -111,20 +97,6 @@ test("`then` waits for all, however they end, and calls those without a ref by t
   ]);
 });
 
-test("in a group, a job that waits for no one has its place at once, and the others leave the group alone", async () => {
-  const group = { group: "g" };
-  await store({ jobs: [job({ ref: "a" }, group), job({ depends_on: ["a"] }, group), job({}, group)] });
-  const stored = await deps.database.sql`
-    SELECT status, group_seq, active_group_key FROM atlasqueue.jobs JOIN atlasqueue.flow_jobs ON job_id = id ORDER BY place`;
-  expect(stored).toEqual([
-    { status: "queued", group_seq: null, active_group_key: "g" },
-    { status: "blocked", group_seq: "0", active_group_key: null },
-    { status: "blocked", group_seq: "2", active_group_key: null },
-  ]);
-  expect(await deps.database.sql`SELECT last_seq::int FROM atlasqueue.job_groups`).toEqual([{ last_seq: 2 }]);
-  await countsAreTrue();
-});
-
 test("under a key, the same again is the same flow, and another is refused wherever it differs", async () => {
   const flow = { jobs: diamond(), then: submission() };
   const first = await store(underOneKey(flow, "k"));
@@ -157,31 +129,6 @@ test("a flow of which a job was removed is neither answered nor made anew", asyn
   await deps.database.sql`DELETE FROM atlasqueue.jobs WHERE id = ${made[3]?.id ?? ""}`;
   expect(await submitFlow(deps, underOneKey(flow, "k"), options)).toMatchObject({ kind: "mismatch" });
   expect(await rows()).toHaveLength(3);
-});
-
-test("of 20 at once with one key, one is stored", async () => {
-  const flow = underOneKey({ jobs: diamond(), then: submission() }, "k");
-  const all = await Promise.all(Array.from({ length: 20 }, () => store(flow)));
-  expect(new Set(all.map((made) => made.map(({ id }) => id).join())).size).toBe(1);
-  expect(all.filter((made) => made.every(({ outcome }) => outcome === "created"))).toHaveLength(1);
-  expect(
-    [await rows(), await deps.database.sql`SELECT FROM atlasqueue.flow_edges`].map(({ length }) => length),
-  ).toEqual([5, 8]);
-  await countsAreTrue();
-});
-
-test("a job that was there before is marked, in whatever status it is, and nothing else about it changes", async () => {
-  const [waits, ended] = [await existing({ delay_seconds: 60 }), await existing()];
-  await cancel(deps, "default", ended);
-  const before = await rows();
-  const [made] = await store({ jobs: [job({ depends_on: [waits, ended] })] });
-  expect(made?.status).toBe("blocked");
-  const after = await rows();
-  expect(after.slice(0, 2)).toEqual(before.map((row) => ({ ...row, has_children: true })));
-  expect(await deps.database.sql`SELECT key, kind FROM atlasqueue.outbox`).toEqual([
-    { key: made?.id, kind: "recheck_child" },
-  ]);
-  expect(await edges()).toEqual([waits, ended].toSorted().map((id) => `${id} ${made?.id} cancel`));
 });
 
 test("a job that is unknown, or another tenant's, is no parent, and nothing is stored", async () => {
