@@ -1,4 +1,4 @@
-import { type Step, brokenConnection, steppingDatabase, ownSignal } from "@atlasqueue/harness";
+import { brokenConnection, steppingDatabase, ownSignal } from "@atlasqueue/harness";
 import { type Mock, expect, test, vi, onTestFinished } from "vitest";
 import { replayWorld, tenant } from "../../test/replay-world.ts";
 import type { Deps } from "../deps.ts";
@@ -8,40 +8,7 @@ import { replayAll } from "../dead-letters/bulk.ts";
 import { carryOnOperations } from "./step.ts";
 
 const world = replayWorld();
-const { dead, start, step, runOperation, look } = world;
-
-/** The steps of a page of jobs in groups, counted by a page that is let through. */
-async function stepsOfPage(): Promise<number> {
-  let steps = 0;
-  await step({ ...world.deps, database: steppingDatabase(world.deps.database, () => void (steps += 1)) });
-  return steps;
-}
-
-test("a process that dies at any step of a page does nothing twice", { tags: ["slow"], timeout: 60_000 }, async () => {
-  const prepare = async () => {
-    await world.sql`TRUNCATE atlasqueue.jobs, atlasqueue.operations, atlasqueue.job_groups`;
-    await dead(5);
-    await world.sql`UPDATE atlasqueue.jobs SET group_key = 'g' WHERE payload ->> 'n' IN ('4', '5')`;
-    return start({ filter: { type: "mail" }, patch: { old: null } });
-  };
-  await prepare();
-  const steps = await stepsOfPage();
-  expect(steps).toBeGreaterThan(5);
-  for (let dies_at = 1; dies_at <= steps; dies_at += 1) {
-    const row = await prepare();
-    let at = 0;
-    const dying = steppingDatabase(world.deps.database, (_step: Step) => {
-      at += 1;
-      if (at === dies_at) throw new Error("the process died");
-    });
-    await step({ ...world.deps, database: dying }).catch(() => undefined);
-    await runOperation();
-    expect([dies_at, await look(row)]).toMatchObject([dies_at, { done: 5, failed: 0, status: "done" }]);
-    const rows = await world.sql`SELECT status, payload FROM atlasqueue.jobs ORDER BY payload ->> 'n'`;
-    expect(rows.map(({ payload }) => payload as unknown)).toEqual([1, 2, 3, 4, 5].map((n) => ({ n })));
-    expect(rows.filter(({ status }) => status === "dead")).toEqual([]);
-  }
-});
+const { dead, start, step, look } = world;
 
 test("while a page is under way, no lock of it outlives it, and a stopped one holds nobody up", async () => {
   await dead(600);
