@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { openDatabase } from "../../test/opened.ts";
 import { bounded } from "./bounded.ts";
 import { connectDatabase, type Database } from "./connect.ts";
-import { DatabaseTimeoutError, isUnavailable, outcomeUnknown } from "./errors.ts";
+import { DatabaseTimeoutError, isUnavailable } from "./errors.ts";
 import { executeOn } from "./statement.ts";
 import { inTransaction } from "./transaction.ts";
 
@@ -132,16 +132,6 @@ test("a prepared statement that a pooler lost is sent again, and none is prepare
   expect([await execute(statement), told]).toEqual([[{ one: 1 }], 1]);
   await lose();
   expect([await execute(statement), await prepared(), told]).toEqual([[{ one: 1 }], 0, 1]);
-});
-
-test("a transaction whose prepared statement a pooler lost fails as if the server were away, and the next one works", async () => {
-  const database = open();
-  const transact = () => inTransaction(database, (execute) => execute({ text: "SELECT $1::int AS one", params: [1] }));
-  await transact();
-  await bounded(database, database.sql.unsafe("DEALLOCATE ALL"));
-  const failed = await transact().catch((error: unknown) => error);
-  expect([isUnavailable(failed), outcomeUnknown(failed)]).toEqual([true, false]);
-  expect(await transact()).toEqual([{ one: 1 }]);
 });
 
 test("times are read as they are, whatever style the database writes them in by default", async () => {

@@ -24,20 +24,11 @@ test("of two hosts, the one after a dial that failed at once is used", async () 
   await eventually(async () => expect(await database.sql`SELECT 1 AS one`).toEqual([{ one: 1 }]));
 });
 
-const child = fileURLToPath(new URL("../../test/dial-without.ts", import.meta.url));
+const child = fileURLToPath(new URL("../../test/dial-without-files.ts", import.meta.url));
 
 test("a process without a file to open fails its queries, and works again once it has one", async () => {
   const under = ["sh", "-c", 'ulimit -n 64; exec "$@"', "sh"];
-  const program = await spawnProcess(child, { under, args: ["files", postgresUrl()] });
+  const program = await spawnProcess(child, { under, args: [postgresUrl()] });
   expect(await program.waitForExit()).toEqual({ code: 0, signal: null });
   expect(program.lines).toEqual(["EMFILE", "EMFILE", "works"]);
-});
-
-// In a network of its own, which takes Linux and root.
-test("a process without a port dials again once it has one", { tags: ["slow"] }, async () => {
-  const few = "ip link set lo up; echo 60000 60001 > /proc/sys/net/ipv4/ip_local_port_range";
-  const under = ["unshare", "-n", "sh", "-c", `${few}; exec "$@"`, "sh"];
-  const program = await spawnProcess(child, { under, args: ["ports"] });
-  expect(await program.waitForExit()).toEqual({ code: 0, signal: null });
-  expect(program.lines).toEqual(["EADDRNOTAVAIL", "EADDRNOTAVAIL", "dials"]);
 });

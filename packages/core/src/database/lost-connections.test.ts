@@ -34,24 +34,19 @@ const transact = () => inTransaction(database, (execute) => execute({ text: "SEL
 test.each([
   ["a statement", one],
   ["a transaction", transact],
-])("after %s that found its connection silent, the others are not tried", { tags: ["slow"] }, async (_, work) => {
-  forget();
-  await expect(work()).rejects.toBeInstanceOf(DatabaseTimeoutError);
-  // What asks the server about it, and then gives the connections up, is not waited for.
-  await eventually(() => expect(database.connections().open).toBeLessThanOrEqual(1));
-  const tries = await Promise.allSettled(Array.from({ length: connections_max }, work));
-  expect(tries.map(({ status }) => status)).toEqual(tries.map(() => "fulfilled"));
-  expect(proxy.accepted()).toBeGreaterThan(connections_max);
-});
-
-test.each([
-  ["a statement", one],
-  ["a transaction", transact],
-])("the connection on which %s found silence is given up itself", { tags: ["slow"] }, async (_, work) => {
-  forget();
-  await expect(work()).rejects.toBeInstanceOf(DatabaseTimeoutError);
-  await eventually(() => expect(database.connections()).toMatchObject({ open: 0, busy: 0 }));
-});
+])(
+  "after %s that found its connection silent, that one and the others are given up",
+  { tags: ["slow"] },
+  async (_, work) => {
+    forget();
+    await expect(work()).rejects.toBeInstanceOf(DatabaseTimeoutError);
+    // What asks the server about it, and then gives the connections up, is not waited for.
+    await eventually(() => expect(database.connections()).toMatchObject({ open: 0, busy: 0 }));
+    const tries = await Promise.allSettled(Array.from({ length: connections_max }, work));
+    expect(tries.map(({ status }) => status)).toEqual(tries.map(() => "fulfilled"));
+    expect(proxy.accepted()).toBeGreaterThan(connections_max);
+  },
+);
 
 test("a late statement that the server knows of keeps its connection, and the others theirs", async () => {
   const late = bounded(database, database.sql`SELECT pg_sleep(600)`);

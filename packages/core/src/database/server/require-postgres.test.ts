@@ -13,7 +13,7 @@ async function databaseOf(level: string, name = "default_transaction_isolation")
   return { database: openDatabase({ url: proxy.url, connectionsMax: 3, timeoutMs: 10_000 }), proxy };
 }
 
-test.each(["serializable", "repeatable read", "read committed"])(
+test.each(["serializable", "repeatable read"])(
   "where the default is %s, statements sent alone are read committed all the same",
   async (level) => {
     const { database } = await databaseOf(level);

@@ -76,21 +76,6 @@ test("of several hosts, one that takes no writes is skipped", async () => {
   expect(await write(database)).toBe(portOf(there.postgres.url));
 });
 
-test("of several hosts, each is used also where the password has an @ and a comma in it", async () => {
-  for (const { postgres } of [here, there]) {
-    const admin = open(postgres.url);
-    await admin.sql.unsafe("CREATE ROLE careful LOGIN PASSWORD 'p@s,s'; GRANT INSERT ON written TO careful");
-    await admin.close();
-  }
-  const ports = [here, there].map(({ postgres }) => portOf(postgres.url));
-  for (const [first, second] of [ports, ports.toReversed()]) {
-    const database = poolAt(
-      `postgres://careful:p@s,s@127.0.0.1:${first},127.0.0.1:${second}${new URL(here.postgres.url).pathname}`,
-    );
-    expect(await write(database)).toBe(first);
-  }
-});
-
 test("of several hosts, the one that takes writes is migrated", async () => {
   await takesWrites(here, false);
   await migrateDatabase(urlOf(portOf(here.postgres.url), portOf(there.postgres.url)));
