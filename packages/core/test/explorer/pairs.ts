@@ -77,13 +77,13 @@ export async function stopAt<Scene extends { deps: Deps }>(
 
 /**
  * The same, with the move stopped inside the statement that begins at this step, between its snapshot and the first row
- * it reads. Returns whether it read any.
+ * it reads.
  */
 export async function stopInside<Scene extends { deps: Deps }>(
   pairs: Pairs<Scene>,
   inside: Inside,
   { stopped, stop, beside }: Pair<Scene>,
-): Promise<boolean> {
+): Promise<void> {
   const scene = await pairs.scene();
   const onStep = async (_kind: Step, number: number): Promise<void> => {
     if (number === stop.number) await inside.close();
@@ -105,7 +105,6 @@ export async function stopInside<Scene extends { deps: Deps }>(
   await first;
   await whole;
   await pairs.holdsAfter(scene);
-  return whole !== undefined;
 }
 
 /** Until `whole` is done, or waits for `holders` where it may; it is awaited when the stopped one is, unless that fails first. */

@@ -37,8 +37,6 @@ export function testStopped(part: number, parts: number): void {
     await own.drop();
   });
 
-  let tried = 0;
-  let read = 0;
   const mine = Object.entries(moves).filter((_, at) => at % parts === part);
   for (const [name, stopped] of mine) {
     /** Each of these steps with each of the moves that it may meet. */
@@ -61,8 +59,12 @@ export function testStopped(part: number, parts: number): void {
       expect(faults, `${name}, with the seed ${seed}`).toEqual([]);
     };
 
+    let known: Promise<readonly Stop[]> | undefined;
+    /** They are the same each time. */
+    const stopsOfMove = () => (known ??= stopsOf(pairs, stopped.run));
+
     test(`${name}, stopped at each of its steps while another move runs whole`, { timeout: 1_800_000 }, async () => {
-      const stops = await stopsOf(pairs, stopped.run);
+      const stops = await stopsOfMove();
       // Before its first and after its last it makes no pair.
       const run = (one: Case) => stopAt(pairs, { ...one, stopped: stopped.run });
       await runAll(cases(stops.slice(1, -1)), run, drawn_of_move);
@@ -72,11 +74,8 @@ export function testStopped(part: number, parts: number): void {
       `${name}, stopped inside each of its statements while another move runs whole`,
       { timeout: 1_800_000 },
       async () => {
-        const stops = await stopsOf(pairs, stopped.run);
-        const run = async (one: Case) => {
-          tried += 1;
-          if (await stopInside(pairs, inside, { ...one, stopped: stopped.run })) read += 1;
-        };
+        const stops = await stopsOfMove();
+        const run = (one: Case) => stopInside(pairs, inside, { ...one, stopped: stopped.run });
         await runAll(cases(stops.filter(({ kind }) => kind === "statement")), run, drawn_inside);
       },
     );
