@@ -4,10 +4,8 @@ import { engineHarness, main } from "../test/engine-harness.ts";
 import type { Sql } from "./database/connect.ts";
 import { createFollowUps, type FollowUps } from "./follow-ups.ts";
 import { retry } from "./jobs/retry.ts";
-import { setLimits } from "./limits/set.ts";
 
-const unlimited = { concurrency: null, group_concurrency: null, rate: null, group_rate: null, fair_by: null };
-const { deps, add, die } = engineHarness();
+const { deps, add, die, limit } = engineHarness();
 let followUps: FollowUps;
 let finished: string[];
 
@@ -55,29 +53,13 @@ test("a retried job that dies again before leaving the list of dead letters stay
 });
 
 test("a limited queue's next job is offered when one is cancelled, and when the limits change", async () => {
-  const changed = await setLimits(deps, main, { ...unlimited, concurrency: 1 });
+  const changed = await limit({ concurrency: 1 });
   const [id] = await add({});
   followUps.limitsChanged(main, changed);
   await eventually(async () => expect((await deps.signal.take([main], 10)).ids).toEqual([id]));
   const [job] = await deps.database.sql`SELECT * FROM atlasqueue.jobs`;
   await followUps.cancelled([job] as unknown as Parameters<FollowUps["cancelled"]>[0], []);
   await eventually(async () => expect((await deps.signal.take([main], 10)).ids).toEqual([id]));
-});
-
-test("when a queue lets more of a group run, every group with waiting jobs is looked at, and no other", async () => {
-  const groups = Array.from({ length: 1_200 }, (_, at) => ({ group: `g${at}` }));
-  await add(...groups, ...groups.slice(0, 1_100));
-  const overdue = () => deps.database.sql`SELECT FROM atlasqueue.job_groups WHERE overdue_at IS NOT NULL`;
-  expect(await setLimits(deps, main, { ...unlimited, concurrency: 5_000 })).toMatchObject({ groups_widened: false });
-  expect(await overdue()).toHaveLength(0);
-  const changed = await setLimits(deps, main, { ...unlimited, group_concurrency: 2 });
-  expect(changed).toMatchObject({ groups_widened: true });
-  expect(await overdue()).toHaveLength(0);
-  followUps.limitsChanged(main, changed);
-  await eventually(async () =>
-    expect(await deps.database.sql`SELECT FROM atlasqueue.jobs WHERE status = 'blocked'`).toHaveLength(0),
-  );
-  expect(await setLimits(deps, main, { ...unlimited, group_concurrency: 1 })).toMatchObject({ groups_widened: false });
 });
 
 test("a database outage is reported and fails no follow-up: the move itself was committed", async () => {

@@ -1,11 +1,13 @@
-import type { SubmitJobInput } from "@atlasqueue/contract";
+import { queueLimits, type QueueLimitsInput, type SubmitJobInput } from "@atlasqueue/contract";
 import { eventually, ownSignal, recordEvents, submission, testDatabase, type TestDatabase } from "@atlasqueue/harness";
-import { afterAll, beforeAll, beforeEach } from "vitest";
+import type { TransactionSql } from "postgres";
+import { afterAll, beforeAll, beforeEach, expect } from "vitest";
 import { uuidArray } from "../src/database/literals.ts";
 import type { Deps } from "../src/deps.ts";
 import { findJob } from "../src/jobs/find.ts";
 import { claim } from "../src/lease/claim.ts";
 import type { Claimer, Lease } from "../src/lease/lease.ts";
+import { setLimits } from "../src/limits/set.ts";
 import { complete, fail } from "../src/settle/settle.ts";
 import type { Signal } from "../src/signal/signal.ts";
 import { enqueue } from "../src/submit/enqueue.ts";
@@ -65,6 +67,18 @@ export function engineHarness(job: Partial<SubmitJobInput> = {}) {
     if (!lease) throw new Error(`${id} could not be claimed`);
     return lease;
   };
+  /** Does something while another transaction holds what it has locked; that is rolled back then. */
+  const besideLock = async <T>(lock: (sql: TransactionSql) => Promise<unknown>, work: () => Promise<T>): Promise<T> => {
+    const undone = new Error("undone");
+    let done: T | undefined;
+    const stranger = deps.database.sql.begin(async (sql) => {
+      await lock(sql);
+      done = await work();
+      throw undone;
+    });
+    await expect(stranger).rejects.toBe(undone);
+    return done as T;
+  };
   const read = (id: string | undefined) => findJob(deps, tenant, id ?? "");
   const status = async (id: string | undefined) => (await read(id))?.status;
   return {
@@ -76,13 +90,6 @@ export function engineHarness(job: Partial<SubmitJobInput> = {}) {
     /** Like jobs, in one submission. */
     addMany: (count: number, request: Partial<SubmitJobInput> = {}) =>
       add(...Array.from({ length: count }, () => request)),
-    /** Ready jobs of a group each, whose rates have no start left. */
-    async addUsedUp(count: number, priority = 0): Promise<void> {
-      await add(...Array.from({ length: count }, (_, at) => ({ group: `used up, of ${priority}: ${at}`, priority })));
-      await deps.database.sql`
-        INSERT INTO atlasqueue.queue_starts SELECT tenant, queue, group_key, statement_timestamp(), 1 FROM atlasqueue.jobs
-        WHERE priority = ${priority} AND group_key LIKE 'used up%'`;
-    },
     take,
     /** queued → running → succeeded. */
     finish: async (id: string | undefined) => complete(deps, [{ lease: await take(id), result: null }]),
@@ -92,16 +99,17 @@ export function engineHarness(job: Partial<SubmitJobInput> = {}) {
     read,
     status,
     statuses: (...ids: (string | undefined)[]) => Promise.all(ids.map(status)),
+    /** Sets these limits of a queue, and removes its others. */
+    limit: (limits: QueueLimitsInput, queue = main.queue) =>
+      setLimits(deps, { tenant, queue }, queueLimits.parse(limits)),
     /** Does something while another transaction has these jobs locked, and returns the result. */
-    async besideStranger<T>(ids: readonly (string | undefined)[], work: () => Promise<T>): Promise<T> {
-      let done: T | undefined;
-      await deps.database.sql.begin(async (stranger) => {
-        const all = uuidArray(ids.map((id) => id ?? ""));
-        await stranger`SELECT FROM atlasqueue.jobs WHERE id = ANY(${all}::text::uuid[]) FOR UPDATE`;
-        done = await work();
-      });
-      return done as T;
-    },
+    besideStranger: <T>(ids: readonly (string | undefined)[], work: () => Promise<T>): Promise<T> =>
+      besideLock(
+        (stranger) => stranger`
+          SELECT FROM atlasqueue.jobs WHERE id = ANY(${uuidArray(ids.map((id) => id ?? ""))}::text::uuid[]) FOR UPDATE`,
+        work,
+      ),
+    besideLock,
     /** Its lease has just ended. */
     async expire(id: string): Promise<void> {
       const { sql } = deps.database;

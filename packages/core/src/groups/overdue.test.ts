@@ -1,12 +1,10 @@
-import { queueLimits } from "@atlasqueue/contract";
 import { expect, test } from "vitest";
 import { markWidened } from "../../test/advance.ts";
-import { engineHarness, main } from "../../test/engine-harness.ts";
+import { engineHarness } from "../../test/engine-harness.ts";
 import { countDrift } from "../counts/job-checks.ts";
-import { setLimits } from "../limits/set.ts";
 import { advanceAllOverdue, advanceOverdue } from "./overdue.ts";
 
-const { deps, add, addMany, besideStranger, statuses, finish } = engineHarness({ group: "g" });
+const { deps, limit, add, addMany, besideStranger, statuses, finish } = engineHarness({ group: "g" });
 const dueNow = () =>
   deps.database.sql`UPDATE atlasqueue.job_groups SET overdue_at = now() WHERE overdue_at IS NOT NULL`;
 const overdue = async () =>
@@ -31,17 +29,6 @@ test("a group whose next job was locked when it should have gone is overdue, and
   expect(await finish(b)).toMatchObject([{ kind: "applied", ready: [{ id: c }] }]);
 });
 
-test("a group that another transaction holds is left out, and holds up no other", async () => {
-  await add(...["a", "b"].flatMap((group) => [{ group }, { group }]));
-  await setLimits(deps, main, queueLimits.parse({ group_concurrency: 2 }));
-  await markWidened(deps);
-  await deps.database.sql.begin(async (stranger) => {
-    await stranger`SELECT FROM atlasqueue.job_groups WHERE group_key = 'a' FOR UPDATE`;
-    expect(await advanceOverdue(deps, 10)).toMatchObject({ groups: 1, ready: { length: 1 } });
-  });
-  expect(await overdue()).toBe(1);
-});
-
 test("a page has a share for each tenant", async () => {
   const { sql } = deps.database;
   await sql`
@@ -54,7 +41,7 @@ test("a page has a share for each tenant", async () => {
 
 test("where thousands of a group may run, they go in several statements, and those added meanwhile come last", async () => {
   await addMany(4_001);
-  await setLimits(deps, main, queueLimits.parse({ group_concurrency: 4_000 }));
+  await limit({ group_concurrency: 4_000 });
   await markWidened(deps);
   expect((await advanceOverdue(deps, 10)).ready).toHaveLength(2_000);
   const [last] = await add({});

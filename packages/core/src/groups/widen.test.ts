@@ -1,14 +1,11 @@
 import { expect, test } from "vitest";
 import { markWidened } from "../../test/advance.ts";
-import { engineHarness, main } from "../../test/engine-harness.ts";
-import { setLimits } from "../limits/set.ts";
+import { engineHarness } from "../../test/engine-harness.ts";
 import { drainPage, type Handlers } from "../outbox/drain-page.ts";
 import { widenGroups } from "./overdue.ts";
 
-const { deps, add } = engineHarness();
-const unlimited = { concurrency: null, group_concurrency: null, rate: null, group_rate: null, fair_by: null };
-const widen = (queue: string, group_concurrency: number) =>
-  setLimits(deps, { ...main, queue }, { ...unlimited, group_concurrency });
+const { deps, add, limit } = engineHarness();
+const widen = (queue: string, group_concurrency: number) => limit({ group_concurrency }, queue);
 const handlers: Handlers = {
   groups_widened: { version: 1, handle: (execute, rows) => widenGroups(execute, rows, async () => {}) },
 };
@@ -43,16 +40,4 @@ test("of several that wait for the same queue, one is enough, and a lower number
   expect(await left()).toHaveLength(3);
   await drainPage(deps, handlers, 500);
   expect(await left()).toEqual([]);
-});
-
-test("a group that another transaction holds is passed over, and holds up no other", async () => {
-  await add(...["a", "a", "b", "b"].map((group) => ({ group })));
-  await widen(main.queue, 2);
-  await deps.database.sql.begin(async (stranger) => {
-    await stranger`SELECT FROM atlasqueue.job_groups WHERE group_key = 'a' FOR UPDATE`;
-    await markWidened(deps);
-  });
-  expect(await deps.database.sql`SELECT group_key FROM atlasqueue.job_groups WHERE overdue_at IS NOT NULL`).toEqual([
-    { group_key: "b" },
-  ]);
 });

@@ -1,12 +1,11 @@
-import { queueLimits, type QueueLimitsInput } from "@atlasqueue/contract";
+import { type QueueLimitsInput } from "@atlasqueue/contract";
 import { beforeEach, expect, test, vi } from "vitest";
 import { engineHarness } from "../../test/engine-harness.ts";
 import { claim } from "../lease/claim.ts";
-import { setLimits } from "../limits/set.ts";
 import { noSignal } from "../signal/memory/signal.ts";
 import { explainJob } from "./explain.ts";
 
-const { deps, add } = engineHarness();
+const { deps, add, limit } = engineHarness();
 beforeEach(() => void (deps.signal = noSignal()));
 
 const codeOf = async (id: string) => {
@@ -40,7 +39,7 @@ test("the jobs behind it are not read, however many there are", async () => {
 
 test("a job that its queue's limits keep waiting says which, how far they are used, and what to do", async () => {
   const limited = async (queue: string, limits: QueueLimitsInput, group?: string) => {
-    await setLimits(deps, { tenant: "default", queue }, queueLimits.parse(limits));
+    await limit(limits, queue);
     const [first = "", second = ""] = await add({ queue, ...(group && { group }) }, { queue });
     expect(await codeOf(second)).toEqual(["waiting_in_queue 1"]);
     await claim(deps, [first], { tenant: "default", queues: [queue], worker_id: "w1", lease_seconds: 30 });

@@ -1,18 +1,15 @@
 import { eventually } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
-import { claim } from "./claim.ts";
 import { complete, fail } from "../settle/settle.ts";
 import { extendLeases } from "./extend.ts";
 import { promoteDue } from "../maintenance/promote.ts";
 import { recoverExpired } from "./recover.ts";
 import { release } from "./release.ts";
-import { claimer, engineHarness } from "../../test/engine-harness.ts";
+import { engineHarness } from "../../test/engine-harness.ts";
 
 const { deps, recorded, add, read, expire, take } = engineHarness();
 
 const again = { kind: "retry", delay_ms: 0 } as const;
-
-const open = async () => (await deps.database.sql`SELECT token FROM atlasqueue.claims WHERE job_ids <> '{}'`).length;
 
 test("a renewal after the database's clock was set back moves the look at its claim as well", async () => {
   const [id] = await add({});
@@ -79,32 +76,4 @@ test("a released job is ready again with its attempt given back, in its old plac
   expect(await release(deps, [lease])).toEqual({ given: [lease], locked: [] });
   expect(await read(id)).toMatchObject({ status: "queued", attempts: 0, run_at: before?.run_at });
   expect(await deps.database.sql`SELECT * FROM atlasqueue.job_attempts`).toEqual([]);
-});
-
-test("a claim of several jobs is tracked until the last of them is settled or recovered", async () => {
-  const ids = await add({}, {}, {});
-  const [done, renewed, lost] = await claim(deps, ids, claimer);
-  if (!done || !renewed || !lost) throw new Error("three jobs were to be claimed");
-  expect(await open()).toBe(1);
-  await complete(deps, [{ lease: done, result: null }]);
-  await expire(lost.id);
-  const first = await recoverExpired(deps, 10);
-  expect(first.requeued.map((job) => job.id)).toEqual([lost.id]);
-  expect(await open()).toBe(1);
-  await expire(renewed.id);
-  const second = await recoverExpired(deps, 10);
-  expect(second.requeued.map((job) => job.id)).toEqual([renewed.id]);
-  expect(await open()).toBe(0);
-});
-
-test("a lease being renewed while recovery looks is kept, and looked at again", async () => {
-  const [id] = await add({});
-  const lease = await take(id);
-  await expire(id ?? "");
-  await deps.database.sql.begin(async (renewal) => {
-    await renewal`UPDATE atlasqueue.jobs SET locked_until = now() + interval '60 s' WHERE id = ${id ?? ""}`;
-    expect(await recoverExpired(deps, 10)).toMatchObject({ requeued: [], dead: [], claims: 1 });
-  });
-  expect(await read(id)).toMatchObject({ status: "running", lease_token: lease.lease_token });
-  expect(await open()).toBe(1);
 });

@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { queueLimits } from "@atlasqueue/contract";
 import { brokenConnection, eventually, steppingDatabase, type Step } from "@atlasqueue/harness";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { claimer, engineHarness, main } from "../../test/engine-harness.ts";
@@ -7,10 +6,9 @@ import { openDatabase } from "../../test/opened.ts";
 import type { Database } from "../database/connect.ts";
 import { createLeaseReleaser, type LeaseReleaser } from "./lease-releaser.ts";
 import { claim, claimReady } from "./claim.ts";
-import { setLimits } from "../limits/set.ts";
 import { revokeClaim } from "./release.ts";
 
-const { deps, recorded, url, addMany, besideStranger } = engineHarness();
+const { deps, limit, recorded, url, addMany, besideStranger } = engineHarness();
 let returns: LeaseReleaser;
 beforeEach(() => void (returns = createLeaseReleaser(deps)));
 afterEach(() => returns.close(0));
@@ -37,7 +35,7 @@ const attempts = async () =>
 
 for (const limited of [false, true])
   test(`wherever the connection of a claim breaks, its attempts are given back (${limited ? "with" : "without"} limits)`, async () => {
-    if (limited) await setLimits(deps, main, queueLimits.parse({ concurrency: 100 }));
+    if (limited) await limit({ concurrency: 100 });
     const ids = await addMany(10);
     const broken: Step[] = [];
     for (let at = 1, whole = false; !whole; at += 1) {
@@ -78,7 +76,7 @@ test("a claim that arrives after it was taken back leases nothing", async () => 
 
 test("jobs leased without limits are kept when the look at the limited queues fails", async () => {
   const ids = await addMany(2);
-  await setLimits(deps, { ...main, queue: "limited" }, queueLimits.parse({ concurrency: 1 }));
+  await limit({ concurrency: 1 }, "limited");
   const { sql } = deps.database;
   await sql.begin(async (tx) => {
     await tx`LOCK TABLE atlasqueue.queue_starts IN ACCESS EXCLUSIVE MODE`;

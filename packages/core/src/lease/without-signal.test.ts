@@ -1,13 +1,12 @@
-import { queueLimits, type QueueLimitsInput } from "@atlasqueue/contract";
+import { type QueueLimitsInput } from "@atlasqueue/contract";
 import { beforeEach, expect, test } from "vitest";
 import { engineHarness } from "../../test/engine-harness.ts";
-import { setLimits } from "../limits/set.ts";
 import { claimReady } from "./claim.ts";
 import type { Claimer } from "./lease.ts";
 
 // Claims of one tenant's queues, of all kinds, while there is no signal to say which have jobs.
 
-const { deps, addMany } = engineHarness();
+const { deps, addMany, limit } = engineHarness();
 const kinds: Record<string, QueueLimitsInput> = {
   plain: {},
   limited: { concurrency: 1_000 },
@@ -16,8 +15,7 @@ const queues = Object.keys(kinds);
 const claimer: Claimer = { tenant: "default", queues, worker_id: "w1", lease_seconds: 30 };
 
 beforeEach(async () => {
-  for (const [queue, limits] of Object.entries(kinds))
-    await setLimits(deps, { tenant: "default", queue }, queueLimits.parse(limits));
+  for (const [queue, limits] of Object.entries(kinds)) await limit(limits, queue);
 });
 const add = (queue: string, count: number) => addMany(count, { queue });
 /** By queue, those claimed by so many claims of so many jobs each. */
@@ -41,22 +39,4 @@ test("what one kind of queue does not use of the room another does", async () =>
   expect(await claimed(1, 20)).toEqual({ plain: 2, limited: 18 });
   await add("plain", 20);
   expect(await claimed(1, 60)).toEqual({ plain: 20, limited: 32 });
-});
-
-test("one queue is one claim, whatever its kind", async () => {
-  const { unsafe } = deps.database.sql;
-  let claims = 0;
-  for (const queue of queues) await add(queue, 10);
-  const sql = new Proxy(deps.database.sql, {
-    get: (target, name) =>
-      name === "unsafe"
-        ? (...[text, ...rest]: Parameters<typeof unsafe>) => {
-            if (text.includes("leased AS")) claims += 1;
-            return target.unsafe(text, ...rest);
-          }
-        : Reflect.get(target, name),
-  });
-  const counted = { ...deps, database: { ...deps.database, sql } };
-  expect(await claimReady(counted, 8, { ...claimer, queues: ["plain"] })).toHaveLength(8);
-  expect(claims).toBe(1);
 });

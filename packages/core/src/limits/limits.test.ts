@@ -1,15 +1,12 @@
-import { type QueueLimitsInput, queueLimits } from "@atlasqueue/contract";
 import { eventually } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { advanceOverdue } from "../groups/overdue.ts";
 import { claim, claimReady } from "../lease/claim.ts";
-import { setLimits } from "./set.ts";
 import { markWidened } from "../../test/advance.ts";
-import { completeAll, claimer, engineHarness, main } from "../../test/engine-harness.ts";
+import { completeAll, claimer, engineHarness } from "../../test/engine-harness.ts";
 
-const { deps, addMany: add, status } = engineHarness();
+const { deps, limit, addMany: add, status } = engineHarness();
 
-const limit = (limits: QueueLimitsInput) => setLimits(deps, main, queueLimits.parse(limits));
 const finish = (leases: Awaited<ReturnType<typeof claim>>) => completeAll(deps, leases);
 
 test("a queue's concurrency holds: the first of those offered go, and another goes when one finishes", async () => {
@@ -21,14 +18,6 @@ test("a queue's concurrency holds: the first of those offered go, and another go
   expect(await claimReady(deps, 5, claimer)).toEqual([]);
   await finish(leases.slice(0, 1));
   expect((await claimReady(deps, 5, claimer)).map(({ id }) => id)).toEqual([ids[3]]);
-});
-
-test("no more jobs are claimed from several limited queues together than there is room for", async () => {
-  await limit({ concurrency: 5 });
-  await setLimits(deps, { ...main, queue: "free" }, queueLimits.parse({ concurrency: 5 }));
-  await add(4);
-  await add(4, { queue: "free" });
-  expect((await claimReady(deps, 3, claimer)).length).toBe(3);
 });
 
 test("queues without limits are not held up by those with limits", async () => {
@@ -71,15 +60,4 @@ test("several of a group run at once when the queue allows it, and fewer again w
   expect(await status(ids[3])).toBe("blocked");
   await finish(leases.slice(2));
   expect(await status(ids[3])).toBe("queued");
-});
-
-test("a lowered limit holds for the next claims; a removed one is gone", async () => {
-  await limit({ concurrency: 5 });
-  const ids = await add(8);
-  const leases = await claim(deps, ids.slice(0, 5), claimer);
-  await limit({ concurrency: 2 });
-  await finish(leases.slice(0, 3));
-  expect(await claim(deps, ids, claimer)).toEqual([]);
-  await limit({});
-  expect((await claim(deps, ids, claimer)).length).toBe(3);
 });

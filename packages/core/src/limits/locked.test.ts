@@ -1,15 +1,12 @@
-import { queueLimits, type QueueLimitsInput } from "@atlasqueue/contract";
 import { expect, test } from "vitest";
 import { completeAll, claimer, engineHarness, main } from "../../test/engine-harness.ts";
 import { claim, claimReady } from "../lease/claim.ts";
 import type { Lease } from "../lease/lease.ts";
 import { offerMark } from "./marks.ts";
-import { setLimits } from "./set.ts";
 
 // A limited queue, while someone else's transaction has locked jobs of it.
 
-const { deps, addMany, besideStranger } = engineHarness();
-const limit = (limits: QueueLimitsInput) => setLimits(deps, main, queueLimits.parse(limits));
+const { deps, limit, addMany, besideStranger } = engineHarness();
 
 /** Let jobs run, one claim after the other, until one gets none; their ids. */
 async function runAll(claiming: () => Promise<Lease[]>): Promise<string[]> {

@@ -1,12 +1,9 @@
-import { queueLimits, type QueueLimitsInput } from "@atlasqueue/contract";
 import { expect, test } from "vitest";
-import { claimer, engineHarness, main } from "../../test/engine-harness.ts";
+import { claimer, engineHarness } from "../../test/engine-harness.ts";
 import { claim, claimReady } from "../lease/claim.ts";
 import { complete } from "../settle/settle.ts";
-import { setLimits } from "./set.ts";
 
-const { deps, addMany } = engineHarness();
-const limit = (limits: QueueLimitsInput) => setLimits(deps, main, queueLimits.parse(limits));
+const { deps, limit, addMany } = engineHarness();
 
 /** Start one job after the other, as a worker with one slot would; their ids. */
 async function one(count: number): Promise<string[]> {

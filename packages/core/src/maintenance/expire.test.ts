@@ -1,24 +1,19 @@
-import { queueLimits } from "@atlasqueue/contract";
-import { submission } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
-import { advanceAndAdmit } from "../../test/advance.ts";
 import { claimer, engineHarness, tenant } from "../../test/engine-harness.ts";
 import { nothingFollows } from "../../test/explorer/moves/move.ts";
-import { submitFlow } from "../flows/submit-flow.ts";
 import { countDrift } from "../counts/job-checks.ts";
-import { retry } from "../jobs/retry.ts";
 import { claim, claimReady } from "../lease/claim.ts";
-import { release } from "../lease/release.ts";
-import { setLimits } from "../limits/set.ts";
 import { completeAndLeaseNext } from "../settle/complete-and-lease-next.ts";
-import { fail } from "../settle/settle.ts";
-import { park } from "../steps/park.ts";
 import { expireAll } from "./expire.ts";
 import { readDueSummary } from "./due-summary.ts";
+import { retry } from "../jobs/retry.ts";
+import { release } from "../lease/release.ts";
+import { fail } from "../settle/settle.ts";
+import { park } from "../steps/park.ts";
 
 const nobody = "00000000-0000-0000-0000-000000000000";
 
-const { deps, recorded, add, addMany, besideStranger, take, finish, read, statuses } = engineHarness();
+const { deps, limit, recorded, add, addMany, besideStranger, take, read, statuses } = engineHarness();
 const expire = () => expireAll({ ...deps, followUps: nothingFollows });
 /** The time of all that have one is over, but of this job. */
 const isOver = (but = nobody) => deps.database.sql`
@@ -46,7 +41,7 @@ test("a job that no claim took in time is cancelled as expired; one without expi
 });
 
 test("no claim starts a job that has expired: by its id, by age, within limits, or as the next of its group", async () => {
-  await setLimits(deps, { tenant, queue: "limited" }, queueLimits.parse({ concurrency: 5 }));
+  await limit({ concurrency: 5 }, "limited");
   const all = { ...claimer, queues: ["default", "free", "limited"] };
   const [held, next] = await add({ group: "g" }, { group: "g", expires_in: 60 });
   const ids = await add(
@@ -68,7 +63,7 @@ test("no claim starts a job that has expired: by its id, by age, within limits, 
 });
 
 test("a released job still expires, one that began to wait for a signal does not", async () => {
-  await setLimits(deps, { tenant, queue: "limited" }, queueLimits.parse({ concurrency: 5 }));
+  await limit({ concurrency: 5 }, "limited");
   const terms = { expires_in: 60 };
   const [one, later, limited, parked] = await add(terms, terms, { ...terms, queue: "limited" }, terms);
   const all = { ...claimer, queues: ["default", "limited"] };
@@ -95,36 +90,6 @@ test("a job of which an attempt counted no longer expires, nor does its retry, n
   await expire();
   const anew = { status: "queued", attempts: 0, expires_at: null };
   expect(await Promise.all(again.map(read))).toMatchObject([anew, anew]);
-});
-
-test("the group of an expired job goes on, its children are cancelled, and one that waits for a parent expires", async () => {
-  const [first, waiting, last] = await add(
-    { group: "g", expires_in: 60 },
-    { group: "g", expires_in: 60 },
-    { group: "g" },
-  );
-  const stored = await submitFlow(
-    deps,
-    {
-      jobs: [
-        { ...submission({ expires_in: 60 }), ref: "parent" },
-        { ...submission({}), depends_on: ["parent"] },
-        { ...submission({}), depends_on: ["parent"], on_parent_failure: "run" },
-        { ...submission({}), ref: "lasting" },
-        { ...submission({ expires_in: 60 }), depends_on: ["lasting"] },
-      ],
-    },
-    { idempotency_ttl_seconds: 60 },
-  );
-  const flow = stored.kind === "stored" ? stored.outcomes.map((one) => ("job" in one ? one.job.id : "")) : [];
-  await isOver();
-  await expire();
-  await advanceAndAdmit(deps);
-  expect(await statuses(first, waiting, last)).toEqual(["cancelled", "cancelled", "queued"]);
-  expect(await statuses(...flow)).toEqual(["cancelled", "cancelled", "queued", "queued", "cancelled"]);
-  await finish(flow[3]);
-  await advanceAndAdmit(deps);
-  expect(await read(flow[4])).toMatchObject(expired);
 });
 
 test("a request that replaces a job decides anew when it expires", async () => {

@@ -1,4 +1,3 @@
-import { queueLimits } from "@atlasqueue/contract";
 import { eventually, submission } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { engineHarness } from "../../test/engine-harness.ts";
@@ -6,11 +5,10 @@ import { foldAll } from "../counts/fold.ts";
 import { enqueue } from "../submit/enqueue.ts";
 import { forget } from "../maintenance/forget.ts";
 import { pauseQueue, resumeQueue } from "../queues/pause.ts";
-import { setLimits } from "../limits/set.ts";
 import { memorySignal } from "../signal/memory/signal.ts";
 import { createQueueBound, TooManyQueuesError } from "./queue-bound.ts";
 
-const { deps } = engineHarness();
+const { deps, limit } = engineHarness();
 
 const bound = (queues_per_tenant_max = 3) => createQueueBound(deps, { queues_per_tenant_max });
 const store = (...queues: string[]) =>
@@ -53,12 +51,12 @@ test("an unused queue makes room", async () => {
   const queues = bound(1);
   const ref = { tenant: "default", queue: "a" };
   await pauseQueue(deps, ref);
-  await setLimits(deps, ref, queueLimits.parse({ concurrency: 1 }));
+  await limit({ concurrency: 1 }, "a");
   await refused(queues.admit("default", ["b"]));
   await resumeQueue({ ...deps, signal: memorySignal() }, ref);
   await forget(deps, "others", 10);
   await refused(bound(1).admit("default", ["b"]));
-  await setLimits(deps, ref, queueLimits.parse({}));
+  await limit({}, "a");
   await forget(deps, "others", 10);
   await eventually(() => queues.admit("default", ["b"]));
 });

@@ -4,16 +4,7 @@ import { addFlow } from "../../test/add-flow.ts";
 import { spawnHarness } from "../../test/spawn-harness.ts";
 import { cancel } from "../jobs/cancel.ts";
 
-const { add, advance, child, countsAreTrue, deps, edges, jobs, spawn, spawned, status, finish, take } = spawnHarness();
-
-test("under a lease that was lost nothing is stored", async () => {
-  const lease = await take(await add());
-  await deps.database.sql`UPDATE atlasqueue.jobs SET lease_token = gen_random_uuid() WHERE id = ${lease.id}`;
-  expect(await spawn(lease, [child()])).toEqual({ kind: "lease_lost" });
-  await cancel(deps, "default", lease.id);
-  expect(await spawn(lease, [child()])).toEqual({ kind: "lease_lost" });
-  expect(await jobs()).toBe(1);
-});
+const { add, advance, child, countsAreTrue, deps, edges, jobs, spawn, spawned, status, take } = spawnHarness();
 
 test("the same again, one after the other or ten at once, is answered alike and adds its children once", async () => {
   const { a, sum } = await addFlow(deps, { a: {}, sum: { after: ["a"] } });
@@ -54,22 +45,6 @@ test("wherever its connection breaks, all of it is stored or nothing, and the sa
     }
   }
   await countsAreTrue();
-});
-
-test("while it is written, the dependants are neither released nor cancelled; no one waits for it", async () => {
-  const { a, b, sum } = await addFlow(deps, { a: {}, b: {}, sum: { after: ["a", "b"] } });
-  const lease = await take(a);
-  await finish(b);
-  const database = steppingDatabase(deps.database, async () => {
-    await advance();
-    expect(["running", "succeeded"]).toContain(await status(a));
-    expect(await status(sum)).toBe("blocked");
-  });
-  const outcome = await spawn(lease, [child()], { dependants_wait: true, database });
-  expect(outcome.kind).toBe("applied");
-  await advance();
-  expect(await status(sum)).toBe("blocked");
-  expect(await edges()).toHaveLength(1);
 });
 
 test("a child that is refused takes all with it, and the job still runs under its lease", async () => {

@@ -1,4 +1,3 @@
-import { queueLimits } from "@atlasqueue/contract";
 import { brokenConnection, steppingDatabase } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { countDrift } from "../counts/job-checks.ts";
@@ -8,14 +7,11 @@ import { cancel } from "../jobs/cancel.ts";
 import { claim } from "../lease/claim.ts";
 import type { Lease } from "../lease/lease.ts";
 import { revokeClaim } from "../lease/release.ts";
-import { setLimits } from "../limits/set.ts";
 import { pauseQueue } from "../queues/pause.ts";
 import { completeAndLeaseNext } from "./complete-and-lease-next.ts";
-import { claimer, engineHarness } from "../../test/engine-harness.ts";
+import { claimer, engineHarness, main } from "../../test/engine-harness.ts";
 
-const { deps, add, besideStranger, statuses, take } = engineHarness({ group: "g" });
-
-const queue = { tenant: "default", queue: "default" };
+const { deps, add, besideStranger, limit, statuses, take } = engineHarness({ group: "g" });
 
 const goOn = async (
   leases: Lease[],
@@ -102,12 +98,9 @@ test("while another transaction holds a group, its turn is passed on, and only t
 });
 
 test.each([
-  ["paused", async () => void (await pauseQueue(deps, queue))],
-  ["limited", async () => void (await setLimits(deps, queue, queueLimits.parse({ concurrency: 5 })))],
-  [
-    "open to several of a group",
-    async () => void (await setLimits(deps, queue, queueLimits.parse({ group_concurrency: 2 }))),
-  ],
+  ["paused", async () => void (await pauseQueue(deps, main))],
+  ["limited", async () => void (await limit({ concurrency: 5 }))],
+  ["open to several of a group", async () => void (await limit({ group_concurrency: 2 }))],
 ])("in a queue that is %s the next is not leased", async (_name, change) => {
   const [a, b] = await add({}, {});
   const lease = await take(a);
@@ -146,26 +139,6 @@ test("a lease that was lost takes nothing", async () => {
   await deps.database.sql`UPDATE atlasqueue.jobs SET lease_token = gen_random_uuid() WHERE id = ${a ?? ""}`;
   expect(await goOn([lease])).toEqual({ kinds: ["lease_lost"], next: [], ready: [] });
   expect(await statuses(a, b)).toEqual(["running", "blocked"]);
-});
-
-test("wherever its answer is lost, the settlement can be repeated and what was taken goes back with no attempt spent", async () => {
-  for (const lost of ["statement", "answer"] as const) {
-    const [a, b] = await add({ group: lost }, { group: lost });
-    const lease = await take(a);
-    const database = steppingDatabase(deps.database, (step) => {
-      if (step === lost) throw brokenConnection();
-    });
-    const unanswered: string[] = [];
-    const broken = goOn([lease], { deps: { ...deps, database }, unanswered: (token) => void unanswered.push(token) });
-    await expect(broken).rejects.toThrow();
-    for (const token of unanswered) await revokeClaim(deps, "default", token);
-    const again = await goOn([lease]);
-    expect(again.kinds).toEqual(["applied"]);
-    const [job] = await deps.database.sql`SELECT status, attempts FROM atlasqueue.jobs WHERE id = ${b ?? ""}`;
-    const taken = again.next.length;
-    expect(job).toEqual({ status: taken ? "running" : "queued", attempts: taken });
-    expect(await drifted()).toEqual([]);
-  }
 });
 
 test("what was taken goes back if the rest of the batch cannot be settled", async () => {

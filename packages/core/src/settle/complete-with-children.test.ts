@@ -3,7 +3,6 @@ import { addFlow } from "../../test/add-flow.ts";
 import { spawnHarness } from "../../test/spawn-harness.ts";
 import { parentsOf } from "../flows/parents.ts";
 import { viewFlow } from "../flows/show-flow.ts";
-import { fail } from "./settle.ts";
 import type { Lease } from "../lease/lease.ts";
 
 const { add, advance, child, countsAreTrue, deps, edges, read, spawn, spawned, status, finish, take } = spawnHarness();
@@ -42,30 +41,6 @@ test("the children of a job in a flow join it, behind those that are there, and 
   expect(view?.items.slice(0, 4).map(({ id }) => id)).toEqual(ids);
   const places = await deps.database.sql`SELECT place FROM atlasqueue.flow_jobs ORDER BY place`;
   expect(places.map(({ place }) => place as number)).toEqual(Array.from({ length: 10 }, (_, at) => at));
-});
-
-test("those that wait for the job wait for its children too, if it says so, and start when the last of them is over", async () => {
-  const { a, b, sum } = await addFlow(deps, { a: {}, b: {}, sum: { after: ["a", "b"], on_parent_failure: "run" } });
-  const parts = await spawned(await take(a), [child(), child()], { dependants_wait: true });
-  const [one = "", two = ""] = parts;
-  await advance();
-  await finish(b);
-  await finish(one);
-  await advance();
-  expect(await status(sum)).toBe("blocked");
-  expect(await edges()).toEqual([[two, sum, "run"]]);
-  // Down the tree: a child's own children count as well.
-  const [deeper = ""] = await spawned(await take(two), [child()], { dependants_wait: true });
-  await advance();
-  expect(await status(sum)).toBe("blocked");
-  await fail(deps, [{ lease: await take(deeper), error: "x", verdict: { kind: "dead", reason: "not_retryable" } }]);
-  await advance();
-  expect(await status(sum)).toBe("queued");
-  const flow_id = (await read(sum))?.flow_id ?? null;
-  const parents = (await parentsOf(deps, "default", [{ id: sum, flow_id }])).get(sum);
-  expect(Object.keys(parents?.parents ?? {})).toEqual(["a", "b", one, two, deeper]);
-  expect(parents?.parent_counts).toMatchObject({ succeeded: 4, dead: 1 });
-  await countsAreTrue();
 });
 
 test("those that wait for the job do not wait for its children unless it says so", async () => {

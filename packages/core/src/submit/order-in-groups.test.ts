@@ -1,5 +1,4 @@
 import { eventually, steppingDatabase, submission } from "@atlasqueue/harness";
-import type { TransactionSql } from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { engineHarness } from "../../test/engine-harness.ts";
 import { createQueue, type Queue, type QueueJob } from "../queue.ts";
@@ -9,7 +8,7 @@ import { enqueue } from "./enqueue.ts";
 // Of jobs that are submitted together, one that must be looked at again, as what its keys name has changed meanwhile, is not
 // overtaken by the next of its group.
 
-const { deps, url, read, statuses, take, finish } = engineHarness();
+const { deps, besideLock, url, read, statuses, take, finish } = engineHarness();
 let queue: Queue;
 beforeAll(() => void (queue = createQueue({ databaseUrl: url() })));
 afterAll(() => queue.close());
@@ -98,17 +97,6 @@ test("in one call: its idempotency key was another job's, and has expired", asyn
   const [first = "", second = ""] = outcomes.map((one) => ("job" in one ? one.job.id : ""));
   expect(await statuses(first, second)).toEqual(["queued", "blocked"]);
 });
-
-/** Acts while another transaction holds a lock, which it then releases without a change. */
-async function besideLock(lock: (sql: TransactionSql) => Promise<unknown>, act: () => Promise<void>): Promise<void> {
-  const undone = new Error("undone");
-  const held = deps.database.sql.begin(async (sql) => {
-    await lock(sql);
-    await act();
-    throw undone;
-  });
-  await expect(held).rejects.toBe(undone);
-}
 
 test("in a caller's transaction: it was to end, as its key was another job's, and another transaction has locked it", async () => {
   const { id } = await queue.submit({ type: "noop", unique: { key: "k" } });

@@ -1,17 +1,16 @@
-import { queueLimits, type QueueLimitsInput } from "@atlasqueue/contract";
+import { type QueueLimitsInput } from "@atlasqueue/contract";
 import { expect, test } from "vitest";
 import { claimer, engineHarness, tenant } from "../../../test/engine-harness.ts";
 import { openDatabase } from "../../../test/opened.ts";
-import { setLimits } from "../../limits/set.ts";
 import { claim, claimReady } from "../claim.ts";
 import type { Lease } from "../lease.ts";
 
-const { deps, add, url } = engineHarness();
+const { deps, add, limit, url } = engineHarness();
 const queues = ["a", "b", "c"];
 const serving = { ...claimer, queues };
 
 async function limitAll(limits: QueueLimitsInput): Promise<void> {
-  for (const queue of queues) await setLimits(deps, { tenant, queue }, queueLimits.parse(limits));
+  for (const queue of queues) await limit(limits, queue);
 }
 
 /** What is claimed, and the queues whose rows are locked for it: each lock leaves its transaction's number. */

@@ -4,18 +4,14 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { admitAll, handlersFor } from "../../../test/advance.ts";
 import { engineHarness } from "../../../test/engine-harness.ts";
 import { executeOn } from "../../database/statement.ts";
-import { purge } from "../../dead-letters/bulk.ts";
 import { createFollowUps, type FollowUps } from "../../follow-ups.ts";
-import { cancel } from "../../jobs/cancel.ts";
-import { deleteFinished } from "../../jobs/delete.ts";
-import { retry } from "../../jobs/retry.ts";
 import { createDrainer } from "../../outbox/drainer.ts";
 import { drainPage } from "../../outbox/drain-page.ts";
 import { createQueue, type QueueJob } from "../../queue.ts";
 import { draft } from "../drafts.ts";
 import { deferInsert } from "./defer-insert.ts";
 
-const { deps, url, die, read, statuses } = engineHarness();
+const { deps, besideLock, url, read, statuses } = engineHarness();
 
 const queue = forFile(async () => createQueue({ databaseUrl: url() }));
 let followUps: FollowUps;
@@ -39,17 +35,6 @@ const order = async (group = "g") =>
     await deps.database.sql<{ id: string }[]>`
       SELECT id FROM atlasqueue.jobs WHERE group_key = ${group} AND status IN ('queued', 'blocked') ORDER BY coalesce(group_seq, 0)`
   ).map(({ id }) => id);
-
-/** While a stranger's transaction holds something. It is rolled back in the end. */
-async function beside(lock: (sql: TransactionSql) => Promise<unknown>, during: () => Promise<void>): Promise<void> {
-  const undone = new Error("undone");
-  const open = deps.database.sql.begin(async (stranger) => {
-    await lock(stranger);
-    await during();
-    throw undone;
-  });
-  await expect(open).rejects.toBe(undone);
-}
 
 test("jobs get their places in a group in the order in which their transactions commit", async () => {
   const ids: string[] = [];
@@ -167,7 +152,7 @@ test.each(holds)(
       Array.from({ length: 30 }, (_, at): QueueJob => ({ type: "noop", group: `${name}-${at}` }));
     const ids = await inside(...groups("before"), { ...job, group: "g" }, ...groups("after"), grouped);
     const held = [ids[30] ?? "", ids[61] ?? ""];
-    await beside(lock, async () => {
+    await besideLock(lock, async () => {
       await admitAll(deps);
       expect(await left()).toEqual(held);
       held.push((await queue.submit(grouped)).id);
@@ -203,50 +188,6 @@ test("a group that is locked only for a moment, as a busy one often is, is waite
   expect((await order())[1]).toBe(ids[0]);
 });
 
-test("a job that cannot be admitted holds up none of those that came with it", async () => {
-  const ids = await inside(...Array.from({ length: 9 }, (_, at) => ({ type: "noop", group: `g-${at}` })));
-  const bad = ids[4] ?? "";
-  await deps.database.sql.unsafe(`
-    CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'refused' USING ERRCODE = '22000'; END $$;
-    CREATE TRIGGER refuse BEFORE UPDATE ON atlasqueue.jobs FOR EACH ROW WHEN (OLD.id = '${bad}') EXECUTE FUNCTION refuse()`);
-  try {
-    await admitAll(deps);
-    expect(await left()).toEqual([bad]);
-  } finally {
-    await deps.database.sql.unsafe("DROP TRIGGER refuse ON atlasqueue.jobs; DROP FUNCTION refuse()");
-  }
-  await due();
-  await admitAll(deps);
-  expect(await left()).toEqual([]);
-});
-
-test.each(["deleted once cancelled", "purged as a dead letter"])(
-  "a job removed before it was admitted leaves nothing: %s",
-  async (how) => {
-    const keyed = { type: "noop", idempotency_key: "k" };
-    const [id = ""] = await inside(how === "purged as a dead letter" ? keyed : { ...keyed, group: "g" });
-    await cancel(deps, "default", id);
-    if (how === "purged as a dead letter") {
-      await retry(deps, "default", id);
-      await die(id);
-      const page = { kind: "ids" as const, tenant: "default", ids: [id], rest: [], until_us: Number.MAX_SAFE_INTEGER };
-      expect(await purge(deps, page)).toMatchObject({ ids: [id] });
-    } else expect(await deleteFinished(deps, "default", [id])).toMatchObject({ ids: [id] });
-    await admitAll(deps);
-    expect(await left()).toEqual([]);
-    expect(await deps.database.sql`SELECT FROM atlasqueue.idempotency_keys`).toHaveLength(0);
-  },
-);
-
-test("a job of a group that was cancelled and retried before it was admitted keeps its place", async () => {
-  const [first = "", second = ""] = await inside(grouped, grouped);
-  await cancel(deps, "default", first);
-  await retry(deps, "default", first);
-  await admitAll(deps);
-  expect(await order()).toEqual([first, second]);
-  expect(await left()).toEqual([]);
-});
-
 test("a key is found although its job is admitted between two looks at it", async () => {
   const job = { type: "noop", group: "g", idempotency_key: "k" };
   const [first] = await inside(job);
@@ -261,15 +202,6 @@ test("a key is found although its job is admitted between two looks at it", asyn
     return queue.submitIn({ unsafe }, job);
   });
   expect(again).toMatchObject({ id: first, created: false });
-});
-
-test("a key used twice in one transaction gives the same job, and another request is refused", async () => {
-  const job = { type: "noop", idempotency_key: "k" };
-  await deps.database.sql.begin(async (tx) => {
-    const first = await queue.submitIn(tx, job);
-    expect(await queue.submitIn(tx, job)).toEqual({ ...first, created: false });
-    await expect(queue.submitIn(tx, { ...job, priority: 5 })).rejects.toThrow("used for another job");
-  });
 });
 
 test("jobs in the hands of two drainers that share a key: one is the job, and the other ends", async () => {
