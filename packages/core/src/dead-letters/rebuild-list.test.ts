@@ -38,10 +38,25 @@ test("the list shows each dead job once, even those whose worker died before it 
   expect((await listed()).sort()).toEqual(dead.toSorted());
 });
 
-test("the list is rebuilt after Redis loses it, however many died in the same instant", async () => {
-  const dead = await kill(2_500);
+test.each<[string, number, (dead: string[]) => Promise<unknown>]>([
+  [
+    "Redis loses it, of jobs that died in the same instant",
+    2_500,
+    () => redis.del(keys.deadLetters, `${keys.deadLetters}:members`, `${keys.deadLetters}:cursor`),
+  ],
+  ["only part of it is deleted by hand", 3, () => redis.del(keys.deadLetters)],
+  [
+    "what says how far it is is overwritten",
+    3,
+    async (dead) => {
+      await deps.signal.deadLetters.remove(dead.slice(0, 1));
+      await redis.set(`${keys.deadLetters}:cursor`, "not what it was");
+    },
+  ],
+])("the list is rebuilt after %s", async (_what, count, damage) => {
+  const dead = await kill(count);
   await rebuildDeadLetterList(deps, 0);
-  await redis.del(keys.deadLetters, `${keys.deadLetters}:members`, `${keys.deadLetters}:cursor`);
+  await damage(dead);
   await rebuildDeadLetterList(deps, 1);
   expect((await listed()).sort()).toEqual(dead.toSorted());
 });
@@ -75,23 +90,6 @@ test("what died long ago is in the list again, though Redis lost it while the li
     await flush();
     await own.database.sql`DELETE FROM atlasqueue.jobs WHERE id <> ALL(${`{${long_ago.join(",")}}`}::uuid[])`;
   }
-});
-
-test("the list is rebuilt even when only part of it was deleted by hand", async () => {
-  const dead = await kill(3);
-  await rebuildDeadLetterList(deps, 0);
-  await redis.del(keys.deadLetters);
-  await rebuildDeadLetterList(deps, 1);
-  expect((await listed()).sort()).toEqual(dead.toSorted());
-});
-
-test("the list is rebuilt when what says how far it is was overwritten", async () => {
-  const dead = await kill(3);
-  await rebuildDeadLetterList(deps, 0);
-  await deps.signal.deadLetters.remove(dead.slice(0, 1));
-  await redis.set(`${keys.deadLetters}:cursor`, "not what it was");
-  await rebuildDeadLetterList(deps, 1);
-  expect((await listed()).sort()).toEqual(dead.toSorted());
 });
 
 test("what is no longer dead leaves the list", async () => {

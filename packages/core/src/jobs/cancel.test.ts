@@ -16,13 +16,3 @@ test("a cancel limited to some statuses leaves a job in another unchanged, and r
   expect(recorded.events).toEqual([]);
   expect(await cancel(deps, "default", id)).toMatchObject({ kind: "cancelled" });
 });
-
-test("when a claim and a limited cancel collide, one of them gets the job", async () => {
-  for (let round = 0; round < 20; round += 1) {
-    const [id = ""] = await add({});
-    const [outcome, leases] = await Promise.all([cancel(deps, "default", id, ["queued"]), claim(deps, [id], claimer)]);
-    expect([outcome.kind, leases.length]).toEqual(
-      outcome.kind === "cancelled" ? ["cancelled", 0] : ["not_cancellable", 1],
-    );
-  }
-});

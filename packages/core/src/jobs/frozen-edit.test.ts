@@ -1,3 +1,4 @@
+// @module-tag slow
 import { eventually, submission } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { engineHarness } from "../../test/engine-harness.ts";

@@ -44,17 +44,6 @@ describe("a job that a key names is kept for as long as the key holds", () => {
     expect(await pruned(id)).toBe(true);
   });
 
-  test("by a unique window: no second job within it", async () => {
-    const unique = { key: "w", scope: "window", window_seconds: 3_600 } as const;
-    const { id } = await add({ unique });
-    await finish(id);
-    expect(await pruned(id)).toBe(false);
-    expect(await add({ unique })).toEqual({ kind: "existing", id });
-    await deps.database.sql`UPDATE atlasqueue.jobs SET unique_until = now() - interval '2 minutes'`;
-    expect(await pruned(id)).toBe(true);
-    expect(await add({ unique })).toMatchObject({ kind: "created" });
-  });
-
   test.each([
     [
       "of a window that ends meanwhile",

@@ -20,17 +20,6 @@ test("a job due in a moment is made ready by the process that scheduled it", asy
   await followUps.stop();
 });
 
-test("what is due later is left to the sweep", () => {
-  const promoter = createPromoter(deps);
-  const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
-  const before = timers();
-  promoter.expectIn(60_000);
-  expect(timers()).toBe(before);
-  promoter.expectIn(1_000);
-  expect(timers()).toBe(before + 1);
-  promoter.stop();
-});
-
 test("jobs that fall due while a look takes long are found by one look after it, not each by one beside it", async () => {
   const let_go = Promise.withResolvers<void>();
   let looks = 0;

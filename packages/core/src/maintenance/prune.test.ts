@@ -50,24 +50,6 @@ test("a job that cannot be removed or cleared keeps none after it from being so"
   expect((await deps.database.sql`SELECT FROM atlasqueue.jobs`).length).toBe(bad.length);
 });
 
-test("two processes that prune at once remove each job once", async () => {
-  for (let count = 0; count < 60; count += 1) await insert("dead", 200, 110);
-  const pass = async () => {
-    const gone: string[] = [];
-    for (let after: string | undefined = firstId; after !== undefined;) {
-      const step: Pruned = await prune(deps, { succeededHours: 1, deadHours: 1 }, after, 7);
-      gone.push(...step.dead);
-      after = step.next;
-    }
-    return gone;
-  };
-  const gone = (await Promise.all([pass(), pass(), pass()])).flat();
-  expect(new Set(gone).size).toBe(gone.length);
-  expect((await deps.database.sql`SELECT FROM atlasqueue.jobs`).length).toBe(60 - gone.length);
-  await pass();
-  expect((await deps.database.sql`SELECT FROM atlasqueue.jobs`).length).toBe(0);
-});
-
 test("finished jobs go when their time is up, with their attempts; the others stay", async () => {
   const gone = [await insert("succeeded", 30, 25), await insert("cancelled", 30, 25), await insert("dead", 200, 110)];
   const kept = [

@@ -1,4 +1,4 @@
-import { eventually, submission } from "@atlasqueue/harness";
+import { eventually, steppingDatabase, submission } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { engineHarness } from "../../test/engine-harness.ts";
 import { memorySignal } from "../signal/memory/signal.ts";
@@ -42,15 +42,7 @@ test("jobs by status and the longest wait of a ready one, whatever its priority;
 
 test("however often they are read, the database is asked once in fifteen seconds", async () => {
   let asked = 0;
-  const counted = {
-    ...deps.database,
-    sql: new Proxy(deps.database.sql, {
-      get: (sql, name) => {
-        if (name === "unsafe") asked += 1;
-        return Reflect.get(sql, name) as unknown;
-      },
-    }),
-  };
+  const counted = steppingDatabase(deps.database, (step) => void (asked += step === "statement" ? 1 : 0));
   const metrics = createMetrics();
   let now = 0;
   addFleetGauges(metrics.registry, { database: counted }, () => now);

@@ -37,20 +37,3 @@ test("a look for how late the sweep is that takes long delays the overview by a 
   const { counts, problems } = await overviewOf("default");
   expect([counts.succeeded, problems]).toEqual([jobs, []]);
 });
-
-test("the overview asks two things of the database at once, as the first answer opens a connection for each", async () => {
-  let under_way = 0;
-  let most = 0;
-  const unsafe = ((...statement: Parameters<typeof own.database.sql.unsafe>) => {
-    const query = own.database.sql.unsafe(...statement);
-    most = Math.max(most, (under_way += 1));
-    const ended = () => (under_way -= 1);
-    query.then(ended, ended);
-    return query;
-  }) as typeof own.database.sql.unsafe;
-  const database = { ...own.database, sql: { unsafe } as Database["sql"] };
-  const observe = recordEvents().observe;
-  const overviewOf = createOverview({ database, observe, signal: memorySignal() });
-  expect((await overviewOf("default")).counts.succeeded).toBe(jobs);
-  expect(most).toBeLessThanOrEqual(2);
-});

@@ -3,9 +3,7 @@ import { expect, test } from "vitest";
 import { engineHarness, main } from "../../test/engine-harness.ts";
 import { everyReadyQueue, readyAmong, type ReadyQueue } from "./ready-queues.ts";
 import { claim, claimReady } from "../lease/claim.ts";
-import { complete } from "../settle/settle.ts";
 import { pauseQueue, resumeQueue } from "./pause.ts";
-import { promoteDue } from "../maintenance/promote.ts";
 
 const { deps, recorded } = engineHarness();
 const claimer = { tenant: "default", queues: ["default", "mail"], worker_id: "w1", lease_seconds: 30 };
@@ -24,21 +22,6 @@ test("nothing in a paused queue is claimed, by id or without; other queues and t
   expect(await claimReady(deps, 10, claimer)).toEqual([]);
   await resumeQueue(deps, main);
   expect((await claimReady(deps, 10, claimer)).map(({ id }) => id)).toEqual([mine]);
-});
-
-test("a job running when its queue is paused can be finished", async () => {
-  const [id = ""] = await add({});
-  const [lease] = await claim(deps, [id], claimer);
-  if (!lease) throw new Error("the job was to be claimed");
-  await pauseQueue(deps, main);
-  expect(await complete(deps, [{ lease, result: 1 }])).toEqual([{ kind: "applied" }]);
-});
-
-test("jobs in a paused queue still become due", async () => {
-  await add({ delay_seconds: 60 });
-  await pauseQueue(deps, main);
-  await deps.database.sql`UPDATE atlasqueue.jobs SET due_at = now(), run_at = now()`;
-  expect(await promoteDue(deps, 10)).toHaveLength(1);
 });
 
 test("pausing or resuming again changes nothing, and is reported once", async () => {

@@ -63,10 +63,10 @@ describe.each(Object.entries(drivers))("with %s", (_name, driver) => {
     expect(await leases(call({ wait_ms: 0 }), never)).toHaveLength(1);
   });
 
-  test.each([7, -7])("300 jobs of priority %i at once reach 300 waiting calls", async (priority) => {
+  test("300 jobs with priorities at once reach 300 waiting calls", async () => {
     const calls = many(300).map(() => waits());
     await turn();
-    const ids = await add(...many(300, { priority }));
+    const ids = await add(...many(150, { priority: 7 }), ...many(150, { priority: -7 }));
     const got = (await Promise.all(calls.map(({ done }) => done))).flat();
     expect(got.toSorted()).toEqual(ids.toSorted());
   });

@@ -4,12 +4,11 @@ import { brokenConnection, ownSignal, steppingDatabase } from "@atlasqueue/harne
 import { beforeEach, expect, test, vi } from "vitest";
 import { call, longPollHarness, never } from "../../test/long-poll.ts";
 import { KeysContendedError } from "../database/errors.ts";
-import { recoverExpired } from "../lease/recover.ts";
 import { setLimits } from "../limits/set.ts";
 import type { Signal } from "../signal/signal.ts";
 import { releaseLease } from "./release.ts";
 
-const { open, add, database, deps, leases, longPoll, sql, waits } = longPollHarness();
+const { open, add, database, deps, leases, longPoll, sql } = longPollHarness();
 const main = { tenant: "default", queue: "default" };
 
 let signal: Signal;
@@ -103,22 +102,4 @@ test("jobs that are handed over stay leased, though their queue is given limits 
   await longPoll().close();
   await longPoll().released();
   expect(await states()).toEqual([running, queued]);
-});
-
-test("a released token is forgotten after five minutes", async () => {
-  await releaseUnder(randomUUID());
-  const [row] = await sql()<{ minutes: number }[]>`
-    SELECT round(date_part('epoch', check_at - now()) / 60)::int AS minutes FROM atlasqueue.claims`;
-  expect(row?.minutes).toBe(5);
-  await sql()`UPDATE atlasqueue.claims SET check_at = now()`;
-  await recoverExpired(deps(), 50);
-  expect(await sql()`SELECT FROM atlasqueue.claims`).toHaveLength(0);
-});
-
-test("while it is given back, a call waits on as before", async () => {
-  const { got, done } = waits();
-  await releaseUnder(randomUUID());
-  const [id] = await add({});
-  await done;
-  expect(got.ids).toEqual([id]);
 });

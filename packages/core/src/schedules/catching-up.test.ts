@@ -36,16 +36,6 @@ const jobsOf = async (of: string) => {
   return row?.jobs ?? 0;
 };
 
-test("a tenant with days to catch up with in hundreds of schedules holds up no other's", async () => {
-  await minutely("greedy", 150);
-  await clock.set("2025-01-08T08:30:00Z");
-  await putSchedule(deps, tenant, every("report", "0 * * * *"));
-  await clock.set("2025-01-08T09:00:30Z");
-  await fireAll(deps);
-  expect(await jobsOf(tenant)).toBe(1);
-  expect(await jobsOf("greedy")).toBeGreaterThan(1_000);
-});
-
 test("some tenants whose first schedules fill what is made at once hold up no other's", async () => {
   for (let at = 0; at < 20; at += 1) await minutely(`greedy ${at}`, 10);
   await clock.set("2025-01-01T11:30:00Z");

@@ -26,8 +26,3 @@ test("jobs of five hundred queues are signalled in one call, and each queue is t
   for (const job of jobs) expect((await signal.look(job)).length).toBe(1);
   expect(events).toEqual(jobs.map(({ queue }) => ({ event: "job_enqueued", queue, count: 1 })));
 });
-
-test("nothing to signal asks the signal nothing", async () => {
-  const deps = { database, observe: () => {}, signal: { ...memorySignal(), push: () => Promise.reject(new Error()) } };
-  expect(await announce(deps, [])).toBe(0);
-});

@@ -106,15 +106,6 @@ test("a nonce that is left of a restored or failed-over database, and a flushed 
   expect(first.shared() + second.shared()).toBe(0);
 });
 
-test("the processes of one database renew its nonce in turn, and each knows it", { tags: ["slow"] }, async () => {
-  const { database, redis, key } = server();
-  const one = await database();
-  const processes = [one.run(), one.run(), one.run()];
-  await eventually(async () => expect((await nonces(one.own)).length).toBe(16), { timeout_ms: 30_000 });
-  expect(await redis.pttl(key)).toBeGreaterThan(10 * renew_ms);
-  expect(processes.map(({ shared }) => shared())).toEqual([0, 0, 0]);
-});
-
 test("without Redis nothing is written, and with one that is away nothing fails", async () => {
   const own = await testDatabase();
   const away = await ownRedis();

@@ -3,20 +3,6 @@ import { drawPermits, localPermits } from "./token-bucket.ts";
 
 const rate = { limit: 3, period_ms: 1_000 };
 
-test("a whole period's permits are available at once, and come back evenly", () => {
-  let now = 0;
-  const draw = localPermits(() => now);
-  const one = () => draw("a", [1], rate)[0];
-  expect([one(), one(), one()].map((permit) => permit?.remaining)).toEqual([2, 1, 0]);
-  expect(one()).toEqual({ allowed: false, remaining: 0, reset_ms: 1_000, retry_after_ms: 334 });
-  now = 333;
-  expect(one()?.allowed).toBe(false);
-  now = 334;
-  expect(one()?.allowed).toBe(true);
-  now = 2_000;
-  expect(one()).toEqual({ allowed: true, remaining: 2, reset_ms: 334, retry_after_ms: 0 });
-});
-
 test("no one gets more than the limit plus what came back, however oddly they ask", () => {
   let now = 0;
   const draw = localPermits(() => now);

@@ -1,8 +1,5 @@
 import { expect, test } from "vitest";
-import { claimer, tenant } from "../../test/engine-harness.ts";
 import { stepsHarness } from "../../test/steps-harness.ts";
-import { claim } from "../lease/claim.ts";
-import { setLimits } from "../limits/set.ts";
 import { promoteDue } from "../maintenance/promote.ts";
 import { complete } from "../settle/settle.ts";
 import { park } from "./park.ts";
@@ -29,14 +26,6 @@ test("a job is parked until its signal, and no attempt, history or slot is spent
   expect(await deps.database.sql`SELECT FROM atlasqueue.job_attempts`).toEqual([]);
   expect(recorded.named("job_parked")).toHaveLength(50);
   await complete(deps, [{ lease, result: null }]);
-  await counts();
-});
-
-test("parking again under the same lease, as the answer was lost, changes nothing", async () => {
-  const lease = await started();
-  const first = await park(deps, lease, "go", 3_600);
-  expect(await park(deps, lease, "go", 60)).toEqual(first);
-  expect(recorded.named("job_parked")).toHaveLength(1);
   await counts();
 });
 
@@ -102,26 +91,6 @@ test("the time counts from the first time a job is parked, however early it was 
   await deps.database.sql`UPDATE atlasqueue.jobs SET due_at = now() WHERE id = ${id}`;
   await promoteDue(deps, 10);
   expect(await park(deps, await take(id), "go", 3_600)).toEqual(first);
-});
-
-test("a job that is parked keeps its turn in its group", async () => {
-  const [first = "", second = ""] = await add({ group: "g" }, { group: "g" });
-  await park(deps, await take(first), "go", 60);
-  expect(await read(second)).toMatchObject({ status: "blocked" });
-  await signal(first);
-  await complete(deps, [{ lease: await take(first), result: null }]);
-  expect(await read(second)).toMatchObject({ status: "queued" });
-  await counts();
-});
-
-test("a job that is parked leaves its slot of a limited queue to others", async () => {
-  const limits = { concurrency: 1, group_concurrency: null, rate: null, group_rate: null, fair_by: null };
-  await setLimits(deps, { tenant, queue: "default" }, limits);
-  const [first = "", second = ""] = await add({}, {});
-  const lease = await take(first);
-  expect(await claim(deps, [second], claimer)).toEqual([]);
-  await park(deps, lease, "go", 60);
-  expect(await claim(deps, [second], claimer)).toHaveLength(1);
 });
 
 test("a final job takes no signal", async () => {

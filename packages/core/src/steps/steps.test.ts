@@ -3,7 +3,6 @@ import { expect, test } from "vitest";
 import { claimer, tenant } from "../../test/engine-harness.ts";
 import { stepsHarness, stranger } from "../../test/steps-harness.ts";
 import { purge } from "../dead-letters/bulk.ts";
-import { cancel } from "../jobs/cancel.ts";
 import { deleteFinished } from "../jobs/delete.ts";
 import { editAndRetry } from "../jobs/edit-and-retry.ts";
 import { explainJob } from "../jobs/explain.ts";
@@ -19,7 +18,7 @@ import { park } from "./park.ts";
 import { sendSignal } from "./signal.ts";
 import { storeStep } from "./store.ts";
 
-const { deps, add, take, started, read, signal, stored, timeIsOver, die, counts } = stepsHarness();
+const { deps, add, take, started, read, signal, stored, die } = stepsHarness();
 
 test("the first result of a step is the one that is kept, whoever stores another", async () => {
   const lease = await started();
@@ -87,26 +86,6 @@ test("a job waits for as many signals as it may, and again for any of these", as
   expect(await park(deps, lease, "one more", 60)).toEqual({ kind: "full" });
   expect(await read(lease.id)).toMatchObject({ status: "running" });
   expect(await park(deps, lease, "w7", 60)).toMatchObject({ kind: "parked" });
-});
-
-test("a parked job is cancelled like any that is scheduled, and retried it waits anew", async () => {
-  const [id = ""] = await add({});
-  const lease = await take(id);
-  await storeStep(deps, lease, "a", 1);
-  await signal(id, "other", 2);
-  await park(deps, lease, "go", 60);
-  await timeIsOver(id);
-  expect(await cancel(deps, tenant, id)).toMatchObject({ kind: "cancelled", job: { waits_for: null } });
-  expect(await signal(id)).toMatchObject({ kind: "finished" });
-  await retry(deps, tenant, id);
-  const again = await take(id);
-  expect(await findJobSteps(deps, tenant, id)).toMatchObject({
-    steps: [{ name: "a" }],
-    signals: [{ name: "other" }],
-    waits: [],
-  });
-  expect(await park(deps, again, "go", 60)).toMatchObject({ kind: "parked" });
-  await counts();
 });
 
 test("steps stay through failures and a person's retry, and go with an edited payload", async () => {

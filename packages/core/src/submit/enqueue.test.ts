@@ -64,15 +64,6 @@ test("fifty submissions of one key make one job", async () => {
   expect(new Set(answers.map(([outcome]) => idOf(outcome))).size).toBe(1);
 });
 
-test("one call with the same key several times makes one job, and reports a mismatch among them", async () => {
-  const outcomes = await enqueue(
-    deps,
-    [submission({}, "twice"), submission({}), submission({}, "twice"), submission({ priority: 1 }, "twice")],
-    options,
-  );
-  expect(outcomes.map(({ kind }) => kind)).toEqual(["created", "created", "replayed", "mismatch"]);
-});
-
 test("batches that share keys in opposite orders do not block each other", async () => {
   const keys = Array.from({ length: 40 }, (_, at) => `crossed-${at}`);
   const batch = (some: string[]) =>

@@ -4,9 +4,7 @@ import { engineHarness, main } from "../../test/engine-harness.ts";
 import { openDatabase } from "../../test/opened.ts";
 import { DatabaseTimeoutError } from "../database/errors.ts";
 import type { Deps } from "../deps.ts";
-import { findJob } from "../jobs/find.ts";
 import { createFollowUps, type FollowUps } from "../follow-ups.ts";
-import { createQueue } from "../queue.ts";
 import type { Signal } from "../signal/signal.ts";
 import { createSubmitter } from "./submitter.ts";
 
@@ -34,25 +32,6 @@ describe("group commit", () => {
     );
   });
 
-  test("a conflict affects only its own request", async () => {
-    const submitter = createSubmitter(deps, options);
-    await submitter.submit(submission({}, "old"), 10);
-    const [fresh, replayed, mismatched, twin, again] = await Promise.all([
-      submitter.submit(submission({}, "new"), 10),
-      submitter.submit(submission({}, "old"), 10),
-      submitter.submit(submission({ priority: 9 }, "old"), 10),
-      submitter.submit(submission({}, "twin"), 10),
-      submitter.submit(submission({}, "twin"), 10),
-    ]);
-    expect([fresh, replayed, mismatched, twin, again].map((one) => one?.kind)).toEqual([
-      "created",
-      "replayed",
-      "mismatch",
-      "created",
-      "replayed",
-    ]);
-  });
-
   test("a row PostgreSQL refuses fails only its own request", async () => {
     const submitter = createSubmitter(deps, options);
     const answers = await Promise.allSettled(
@@ -63,30 +42,6 @@ describe("group commit", () => {
     expect(answers.map(({ status }) => status).filter((status) => status === "rejected")).toHaveLength(1);
     expect(answers[7]?.status).toBe("rejected");
     expect(await deps.database.sql`SELECT FROM atlasqueue.jobs`).toHaveLength(19);
-  });
-
-  test("a key submitted in an open transaction makes no one wait, and the first job to be admitted gets it", async () => {
-    const submitter = createSubmitter({ ...deps, followUps: createFollowUps(deps) }, options);
-    const queue = createQueue({ databaseUrl: url() });
-    const inside = await deps.database.sql.begin(async (tx) => {
-      const submitted = await queue.submitIn(tx, { type: "noop", idempotency_key: "held" });
-      const outcomes = await Promise.all(
-        ["held", ...Array.from({ length: 20 }, (_, at) => `free-${at}`)].map((key) =>
-          submitter.submit(submission({}, key), 10),
-        ),
-      );
-      expect(outcomes.map(({ kind }) => kind)).toEqual(Array.from({ length: 21 }, () => "created"));
-      return { submitted, first: outcomes[0] };
-    });
-    await queue.announce(inside.submitted);
-    const again = await submitter.submit(submission({}, "held"), 10);
-    const first = inside.first && "job" in inside.first ? inside.first.job.id : "";
-    expect(again).toMatchObject({ kind: "replayed", job: { id: first } });
-    expect(await findJob(deps, "default", inside.submitted.id)).toMatchObject({
-      status: "cancelled",
-      last_error: expect.stringContaining(first),
-    });
-    await queue.close();
   });
 
   test("an INSERT holds no more bytes than it may", async () => {

@@ -17,14 +17,6 @@ test("a connection told to redial while it is being dialled still comes up", asy
   await eventually(() => expect(redis.status).toBe("ready"));
 });
 
-test("one that is up is redialled", async () => {
-  const redis = dial(redisUrl());
-  await eventually(() => expect(redis.status).toBe("ready"));
-  const before = await redis.client("ID");
-  dialAnew(redis);
-  await eventually(async () => expect(await redis.client("ID")).not.toBe(before));
-});
-
 test("a subscriber whose connection ends as it becomes ready again is dialled once more, and nothing is left unhandled", async () => {
   const redis = dial(redisUrl());
   await eventually(() => expect(redis.status).toBe("ready"));

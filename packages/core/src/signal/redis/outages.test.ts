@@ -68,16 +68,6 @@ test("a master that became a replica is abandoned for the one its name points to
   await expectAllToWork(signal);
 });
 
-test("a replica that becomes a master is used again", { tags: ["slow"] }, async () => {
-  const [server, other] = [await startRedis(), await startRedis()];
-  const signal = open(server.url);
-  await expectAllToWork(signal);
-  await server.ask.replicaof("127.0.0.1", String(other.port));
-  await eventually(() => expect(signal.state()).toBe("refusing"), soon);
-  await server.ask.replicaof("NO", "ONE");
-  await expectAllToWork(signal);
-});
-
 test("a full Redis refuses waits too, so that waiting workers look into Postgres", { tags: ["slow"] }, async () => {
   const server = await startRedis();
   const signal = open(server.url);

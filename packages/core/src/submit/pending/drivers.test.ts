@@ -1,9 +1,11 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { findProgram, submission, testDatabase, forFile } from "@atlasqueue/harness";
+import { drizzle } from "drizzle-orm/postgres-js";
 import createKnex from "knex";
 import { CompiledQuery, Kysely, PostgresDialect } from "kysely";
 import { Client, Pool } from "pg";
+import postgres from "postgres";
 import { DataSource } from "typeorm";
 import { expect, test } from "vitest";
 import { executeIn, type CallerTransaction } from "../../database/caller-transaction.ts";
@@ -71,21 +73,35 @@ test("TypeORM", async () => {
   await typeorm.destroy();
 });
 
+test("postgres.js and drizzle", async () => {
+  const sql = postgres(own.url, { max: 1 });
+  const work = (last: () => void) => async (tx: CallerTransaction) => {
+    await submitIn(tx);
+    last();
+  };
+  await inBoth((last) => sql.begin(work(last)));
+  await inBoth((last) => drizzle(sql).transaction(work(last)));
+  await sql.end();
+});
+
 /** The type that Prisma 7 documents: the values follow the text, and the rows come without anything around them. */
 type PrismaTransaction = { $queryRawUnsafe<T>(query: string, ...values: unknown[]): Promise<T>; query: object };
+const asPrisma = (client: Client): PrismaTransaction => ({
+  $queryRawUnsafe: async <T>(query: string, ...values: unknown[]) => (await client.query(query, values)).rows as T,
+  // A model of the caller's.
+  query: {},
+});
 
-test("a transaction of the form that Prisma documents", async () => {
+test.each<[string, (client: Client) => CallerTransaction]>([
+  ["node-postgres", (client) => client],
+  ["the form that Prisma documents", asPrisma],
+])("a transaction of %s", async (_name, formOf) => {
   const client = new Client({ connectionString: own.url });
   await client.connect();
-  const tx: PrismaTransaction = {
-    $queryRawUnsafe: async <T>(query: string, ...values: unknown[]) => (await client.query(query, values)).rows as T,
-    // A model of the caller's.
-    query: {},
-  };
   await inBoth(async (last) => {
     await client.query("BEGIN");
     try {
-      await submitIn(tx);
+      await submitIn(formOf(client));
       last();
       await client.query("COMMIT");
     } catch (error) {

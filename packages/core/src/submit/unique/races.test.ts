@@ -1,16 +1,10 @@
-import { firstId } from "../../ids.ts";
 import { connectDatabase } from "../../database/connect.ts";
 import type { SubmitJobInput } from "@atlasqueue/contract";
 import { submission } from "@atlasqueue/harness";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { claimer, engineHarness } from "../../../test/engine-harness.ts";
+import { engineHarness } from "../../../test/engine-harness.ts";
 import { createSubmitter, type Submitter } from "../submitter.ts";
-import { cancel } from "../../jobs/cancel.ts";
-import { claimReady } from "../../lease/claim.ts";
-import { complete, fail } from "../../settle/settle.ts";
 import type { EnqueueOutcome } from "../outcome.ts";
-import { promoteDue } from "../../maintenance/promote.ts";
-import { prune } from "../../maintenance/prune.ts";
 
 const options = { idempotency_ttl_seconds: 60 };
 type Unique = NonNullable<SubmitJobInput["unique"]>;
@@ -74,62 +68,3 @@ test("50 successive calls debounce: one job runs, after the last of them, with i
   expect(more).toEqual([]);
   expect(row).toMatchObject({ status: "scheduled", payload: { n: 49 }, rest: "00:00:10" });
 });
-
-test.each(["return", "reject", "replace"] as const)(
-  "while holders run, fail, finish, die, are cancelled and pruned, %s lets one through at a time",
-  { tags: ["slow"] },
-  async (on_conflict) => {
-    const names = ["a", "b", "c"];
-    let going = true;
-    const problems: string[] = [];
-    // A replacement may come beside a job that has started and is being retried, but never beside one that has not.
-    const attempts_max = on_conflict === "replace" ? 0 : 25;
-    const watch = async () => {
-      while (going) {
-        const found = await deps.database.sql`
-          SELECT type, count(*)::int AS count FROM atlasqueue.jobs
-          WHERE status NOT IN ('succeeded', 'dead', 'cancelled') AND attempts <= ${attempts_max}
-          GROUP BY type HAVING count(*) > 1`;
-        for (const one of found) problems.push(`${one["count"]} of ${one["type"]}`);
-      }
-    };
-    const work = async () => {
-      while (going) {
-        const leases = await claimReady(deps, 2, claimer);
-        const [first, second] = leases;
-        if (first) await complete(deps, [{ lease: first, result: null }]);
-        const verdicts = [
-          { kind: "dead", reason: "not_retryable" },
-          { kind: "retry", delay_ms: 0 },
-        ] as const;
-        const verdict = verdicts[made % 2] ?? verdicts[0];
-        if (second) await fail(deps, [{ lease: second, error: "E", verdict }]);
-        await promoteDue(deps, 10);
-      }
-    };
-    const disturb = async () => {
-      while (going) {
-        const [one] = await deps.database.sql`SELECT id FROM atlasqueue.jobs WHERE status = 'queued' LIMIT 1`;
-        if (one) await cancel(deps, "default", one["id"] as string);
-        await prune(deps, { succeededHours: -1, deadHours: -1 }, firstId, 20);
-      }
-    };
-    const outcomes: EnqueueOutcome[] = [];
-    const produce = async () => {
-      for (let n = 0; n < 60; n += 1) {
-        const key = names[n % names.length] ?? "";
-        outcomes.push(await submit({ key, on_conflict }, { type: key, payload: { n } }));
-      }
-    };
-    const others = [watch(), work(), disturb()];
-    try {
-      await Promise.all(Array.from({ length: 6 }, produce));
-    } finally {
-      going = false;
-      await Promise.all(others);
-    }
-    expect(problems).toEqual([]);
-    expect(count(outcomes, "created")).toBeGreaterThan(3);
-    expect(outcomes).toHaveLength(360);
-  },
-);

@@ -1,14 +1,14 @@
 import { submission } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
-import { addFlow } from "../../../test/add-flow.ts";
-import { advanceAndAdmit } from "../../../test/advance.ts";
 import { isTakenMeanwhile } from "../../database/clauses.ts";
 import { executeOn } from "../../database/statement.ts";
 import { submitFlow } from "../../flows/submit-flow.ts";
 import { applySubmissions } from "../apply-submissions.ts";
 import { draftsOf } from "../drafts.ts";
-import { fail } from "../../settle/settle.ts";
 import { uniqueHarness, idOf, options } from "../../../test/unique-harness.ts";
+import { addFlow } from "../../../test/add-flow.ts";
+import { advanceAndAdmit } from "../../../test/advance.ts";
+import { fail } from "../../settle/settle.ts";
 
 const { deps, add, take, finish, read, jobs, countsAreTrue } = uniqueHarness();
 

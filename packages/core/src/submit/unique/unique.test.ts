@@ -3,7 +3,6 @@ import { expect, onTestFinished, test } from "vitest";
 import { createQueue } from "../../queue.ts";
 import { UniqueConflictError } from "../refused.ts";
 import { cancel } from "../../jobs/cancel.ts";
-import { retry } from "../../jobs/retry.ts";
 import type { EnqueueOutcome } from "../outcome.ts";
 import { enqueue } from "../enqueue.ts";
 import { fail } from "../../settle/settle.ts";
@@ -73,25 +72,6 @@ test("the same idempotency key gets the same answer again, whatever happened to 
   const again = await add({ unique: replace, payload: { a: 1 } }, "replaced");
   expect(again).toMatchObject({ kind: "replayed", job: { id: idOf(first) } });
   expect(await kindOf(add({ priority: 1 }, "returned"))).toBe("mismatch");
-});
-
-test("a request that turns out to be a replay leaves no unique key behind", async () => {
-  await add({ unique: undefined, payload: { a: 1 } }, "k");
-  expect(await kindOf(add({ unique: { key: "fresh" } }, "k"))).toBe("mismatch");
-  expect(await keys()).toEqual([]);
-});
-
-test("a key goes from a job that ended to the next one, and a retried job holds it again until then", async () => {
-  const first = idOf(await add({}));
-  await finish(first);
-  expect((await keys()).map(({ job_id }) => job_id as string)).toEqual([first]);
-  const second = idOf(await add({}));
-  expect((await keys()).map(({ job_id }) => job_id as string)).toEqual([second]);
-  await cancel(deps, "default", second);
-  await retry(deps, "default", second);
-  expect(await add({})).toMatchObject({ kind: "existing", job: { id: second } });
-  await retry(deps, "default", first);
-  expect((await keys()).map(({ job_id }) => job_id as string)).toEqual([second]);
 });
 
 test("in your own code: a refusal is an error that names the job; in your transaction it stores nothing", async () => {
