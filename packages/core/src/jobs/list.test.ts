@@ -14,7 +14,7 @@ const own = forFile(testDatabase);
 test("pages that end inside a batch of another tenant's jobs skip none of ours, and show none twice", async () => {
   // Made within a few milliseconds, like a batch: within one, ids differ only in their counter. A page of one stretch
   // looks at 1,250 jobs, and ends at each position in turn between theirs and ours.
-  const ids = Array.from({ length: 10_200 }, newId);
+  const ids = Array.from({ length: 40_200 }, newId);
   await own.database.sql`
     INSERT INTO atlasqueue.jobs (id, tenant, type, status, run_at, created_at, updated_at, payload)
     SELECT id, CASE WHEN at % 3 = 1 THEN 'ours' ELSE 'theirs' END, CASE WHEN at % 9 = 1 THEN 'rare' ELSE 'a' END,
