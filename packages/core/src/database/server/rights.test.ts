@@ -29,3 +29,13 @@ test("a role that lacks rights on tables of ours is refused at a program's start
       `Run \`atlasqueue migrate --grant ${role}\` as the owner`,
   );
 });
+
+test("rights are looked up with any plan, as one of a database with a hundred of our schemas", async () => {
+  const own = await testDatabase();
+  onTestFinished(() => own.drop());
+  const database = connectDatabase({ url: own.url, connectionsMax: 1, timeoutMs: 10_000 });
+  onTestFinished(() => database.close());
+  // Then all that depends on our tables is read before it is known which of it is a sequence.
+  database.chooseSettings({ enable_nestloop: "off" });
+  await requireSchema(database);
+});
