@@ -13,8 +13,9 @@ export type Execute = <Row>(statement: Statement) => Promise<readonly Row[]>;
  * types of the parameters first, and the server waits for the rest in the middle of the statement. Should this process
  * stand still then, no timeout of the server's ends the transaction with its locks, as it does not count as idle. Our
  * parameters are texts and numbers, which are sent the same whatever their types. It also saves the way there and back.
+ * Not `simple`, as it is by default without parameters: such a statement would be parsed and planned each time.
  */
-export const sentWhole = { prepare: true, whole: true };
+export const sentWhole = { prepare: true, whole: true, simple: false };
 
 /** Runs statements on a pool, prepared, each under the database's deadline; or `within` a transaction. */
 export function executeOn(database: Database): Execute {
