@@ -1,5 +1,5 @@
 import { createLogger, createMetrics, type DestinationStream, type Logger, type Signal } from "@atlasqueue/core";
-import { addServerGauges } from "@atlasqueue/core/internal";
+import { addServerGauges, redisSignals } from "@atlasqueue/core/internal";
 import { addFleetGauges, signingKey } from "@atlasqueue/core/internal/http";
 import { endWithin, listenError, loadTelemetry } from "@atlasqueue/program";
 import { noAuthentication, requireTokens } from "./access/authenticate.ts";
@@ -55,7 +55,7 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
   const { member } = parts;
   if (member) registry.setDefaultLabels({ process: String(member.number) });
   const ownMetrics = () => registry.metrics();
-  const parts_of_all = { config, logger, count, tracing: telemetry?.tracing };
+  const parts_of_all = { config, logger, count, tracing: telemetry?.tracing, signalOf: redisSignals() };
   const [first, ...more] = config.cells;
   const home = openCell(first, { ...parts_of_all, signal: parts.signal });
   const others = more.map((one) => openCell(one, parts_of_all));

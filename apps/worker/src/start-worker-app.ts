@@ -5,7 +5,6 @@ import {
   logEvents,
   memorySignal,
   observeAll,
-  redisSignal,
   SettingError,
   type Database,
   type Signal,
@@ -13,6 +12,7 @@ import {
 import {
   addServerGauges,
   pauseAll,
+  redisSignals,
   requireOwnRedis,
   requirePostgres,
   requireSchema,
@@ -55,13 +55,14 @@ export async function startWorkerApp(
   const handlers = [...own, ...builtIn.filter((handler) => !own.some(({ type }) => type === handler.type))];
 
   const metrics = createMetrics({ workerSlots: slotsIn(config) });
+  const signalOf = redisSignals();
   const cells = config.cells.map(({ name, database: place, redis }, at) => {
     const cell = config.cells.length > 1 ? name : undefined;
     const ownLogger = cell === undefined ? logger : logger.child({ cell });
     const observe = observeAll(logEvents(ownLogger), metrics.observe);
     const database = connectDatabase({ ...place, applicationName: "atlasqueue-worker", observe });
     const shared = at === 0 ? parts.signal : undefined;
-    const signal = shared ?? (redis ? redisSignal(redis) : memorySignal());
+    const signal = shared ?? (redis ? signalOf(redis) : memorySignal());
     const close = async () => void (await Promise.all([database.close(), shared ? undefined : signal.close()]));
     return { cell, logger: ownLogger, observe, database, signal, close, tracing: telemetry?.tracing };
   });

@@ -28,6 +28,7 @@ export { refusalFaults } from "./settle/complete-with-children.ts";
 export { defaultKeys } from "./signal/keys.ts";
 export type { SeenWorker } from "./signal/presence.ts";
 export { createRedisOwner, requireOwnRedis, sharedRedis } from "./signal/redis-owner.ts";
+export { redisSignals } from "./signal/redis/signal.ts";
 export { requireSignal, signalTrouble } from "./signal/require-signal.ts";
 export { SignalUnavailableError } from "./signal/signal.ts";
 export {

@@ -3,9 +3,9 @@ import {
   logEvents,
   noSignal,
   observeAll,
-  redisSignal,
   type Logger,
   type Observe,
+  type RedisSignalOptions,
   type Signal,
 } from "@atlasqueue/core";
 import {
@@ -29,6 +29,8 @@ export type CellParts = {
   /** For the metrics. */
   count: Observe;
   tracing: Tracing | undefined;
+  /** Of `redisSignals`. */
+  signalOf: (redis: RedisSignalOptions) => Signal;
   /** The surrounding program's, which is left open. */
   signal?: Signal | undefined;
 };
@@ -51,7 +53,7 @@ export function openCell({ name, database: place, redis }: CellConfig, parts: Ce
   const logger = cell === undefined ? parts.logger : parts.logger.child({ cell });
   const observe = observeAll(logEvents(logger), count);
   const database = connectDatabase({ ...place, applicationName: "atlasqueue-api", observe });
-  const signal = parts.signal ?? (redis ? redisSignal(redis) : noSignal());
+  const signal = parts.signal ?? (redis ? parts.signalOf(redis) : noSignal());
   const owner = createRedisOwner({ database, signal, observe });
   const core = { database, signal, observe, tracing, isRefused: owner.isRefused };
   const services = createServices(core, config);

@@ -36,9 +36,7 @@ export function redisDeadLetters(redis: ScriptedRedis, keys: SignalKeys, availab
         : inParts(ids, added_max, removeMany),
     page: (offset, ids_max) => available(list, () => redis.lrange(list, offset, offset + ids_max - 1)),
     async look() {
-      const [length, known, at] = await available(list, () =>
-        Promise.all([redis.llen(list), redis.scard(members), redis.get(cursor)]),
-      );
+      const [length, known, at] = await available(list, () => redis.deadLettersLook(list, members, cursor));
       return { length, consistent: length === known, cursor: at ?? undefined };
     },
     async carryOn(ids, from, to) {

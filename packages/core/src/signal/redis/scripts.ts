@@ -85,6 +85,9 @@ end`;
 const addDeadLetters = `${addFrom(1)}
 return added`;
 
+/** KEYS: list, members, cursor. In one command, as an idle system asks again and again. */
+const lookAtDeadLetters = `return { redis.call('LLEN', KEYS[1]), redis.call('SCARD', KEYS[2]), redis.call('GET', KEYS[3]) }`;
+
 /** KEYS: list, members, cursor. ARGV: where the cursor is ("" for nowhere), where it goes, ids. -1: it is elsewhere. */
 const carryOnDeadLetters = `
 if (redis.call('GET', KEYS[3]) or '') ~= ARGV[1] then return -1 end${addFrom(3)}
@@ -152,6 +155,7 @@ export const scripts = {
   signalSetMarked: { lua: setMarked, numberOfKeys: 3 },
   signalTake: { lua: take, numberOfKeys: 2 },
   deadLettersAdd: { lua: addDeadLetters, numberOfKeys: 2 },
+  deadLettersLook: { lua: lookAtDeadLetters, numberOfKeys: 3 },
   deadLettersCarryOn: { lua: carryOnDeadLetters, numberOfKeys: 3 },
   deadLettersRemoveFrom: { lua: removeFrom, numberOfKeys: 2 },
   deadLettersRemove: { lua: removeDeadLetters, numberOfKeys: 2 },

@@ -2,7 +2,7 @@ import type { QueueRef } from "../../deps.ts";
 import { parseRedisUrl } from "./address.ts";
 import { defaultKeys, nonceKey, queueKeys, turnKey, type SignalKeys } from "../keys.ts";
 import { redisDeadLetters } from "./dead-letters.ts";
-import { redisLink } from "./link.ts";
+import { redisLink, type RedisLink } from "./link.ts";
 import { redisNotices } from "./notices.ts";
 import { redisPermits } from "./permits.ts";
 import { redisPresence } from "./presence.ts";
@@ -38,9 +38,42 @@ const looked_at = { first: 16, max: 512 };
  * const signal = redisSignal({ url: "redis://localhost:6379", keys: defaultKeys });
  */
 export function redisSignal(options: RedisSignalOptions): Signal {
-  const { url, tls, timeoutMs: timeout_ms = 250 } = options;
-  const signalsMax = options.signalsMax ?? signals_max;
-  const link = redisLink({ to: parseRedisUrl(url), tls, keys: options.keys ?? defaultKeys, timeout_ms });
+  return signalOver(dialled(options), options);
+}
+
+/**
+ * The same for the cells of a process: those of one Redis share its connection for commands, and what is known about it. The
+ * names in a cluster decide which of its servers are watched, so nothing is shared there.
+ *
+ * @example
+ * const signalOf = redisSignals();
+ * const signals = cells.map(({ redis }) => signalOf(redis));
+ */
+export function redisSignals(): (options: RedisSignalOptions) => Signal {
+  const shared = new Map<string, { link: RedisLink; users: number }>();
+  return (options) => {
+    const { url, tls, timeoutMs, keys = defaultKeys } = options;
+    if (parseRedisUrl(url).kind === "cluster") return redisSignal(options);
+    const name = JSON.stringify([url, tls, timeoutMs]);
+    const one = shared.get(name) ?? { link: dialled(options), users: 0 };
+    shared.set(name, one);
+    one.users += 1;
+    const close = (): void => {
+      one.users -= 1;
+      if (one.users > 0) return;
+      shared.delete(name);
+      one.link.close();
+    };
+    return signalOver({ ...one.link, keys, close }, options);
+  };
+}
+
+const timeout_ms_default = 250;
+const dialled = ({ url, tls, keys = defaultKeys, timeoutMs = timeout_ms_default }: RedisSignalOptions): RedisLink =>
+  redisLink({ to: parseRedisUrl(url), tls, keys, timeout_ms: timeoutMs });
+
+function signalOver(link: RedisLink, options: RedisSignalOptions): Signal {
+  const { timeoutMs: timeout_ms = timeout_ms_default, signalsMax = signals_max } = options;
   const { commands, available, keys } = link;
   const nonce = nonceKey(keys);
 
