@@ -3,10 +3,10 @@ import { pause } from "../../pause.ts";
 import { type SweepDeps, takeTurn, reportFailed } from "../loop.ts";
 import { createDuties } from "./duties.ts";
 import { createRecoveryGate } from "./recovery-gate.ts";
+import { isQuiet, quiet_period_ms, restMs } from "./rest.ts";
 
-/** One sweep per this time across the whole fleet: an idle system asks the database less than once a second. */
+/** One sweep per this time across the whole fleet. */
 const sweep_ms = 1_200;
-const period_ms = 1_220;
 /** A due row locked by another sweeper must not make this one spin. */
 const rest_ms_min = 20;
 const rest_after_outage_ms = 500;
@@ -24,6 +24,7 @@ export function createSweeper(deps: SweepDeps, stop: AbortSignal, discover?: () 
   const duties = createDuties(deps, discover ?? (async () => {}), stop, gate);
   let wake = new AbortController();
   let due_at = Infinity;
+  let quiet = false;
 
   const sweep = async (found: Partial<DueSummary>, asked: boolean): Promise<void> => {
     const started = performance.now();
@@ -36,7 +37,7 @@ export function createSweeper(deps: SweepDeps, stop: AbortSignal, discover?: () 
     const slot_in_ms = isPast(schedule_in_ms) && swept.fired === 0 ? null : schedule_in_ms;
     const page_in_ms = isPast(operation_in_ms) ? null : operation_in_ms;
     const next_in_ms = Math.min(due_in_ms ?? Infinity, slot_in_ms ?? Infinity, page_in_ms ?? Infinity);
-    if (next_in_ms < period_ms) expectIn(Math.max(rest_ms_min, next_in_ms));
+    if (next_in_ms < quiet_period_ms) expectIn(Math.max(rest_ms_min, next_in_ms));
   };
 
   const turn = async (): Promise<void> => {
@@ -49,10 +50,12 @@ export function createSweeper(deps: SweepDeps, stop: AbortSignal, discover?: () 
       return;
     }
     const found = await dueSummaryInTime(deps);
+    quiet = isQuiet(found, deps.signal);
     if (found.lease_check_in_ms !== null) gate.start();
     const over = new AbortController();
     await Promise.race([sweep(found, !ours).catch(report), pause(sweep_ms_max, over.signal)]);
-    over.abort();
+    // Without a reason it makes an error, which costs more than the rest of a sweep that finds nothing.
+    over.abort("swept");
   };
 
   /** Wake up then, even if it is another sweeper's turn. */
@@ -68,19 +71,17 @@ export function createSweeper(deps: SweepDeps, stop: AbortSignal, discover?: () 
 
   const sweepOnTime = async (): Promise<void> => {
     while (!stop.aborted) {
-      let rest_ms = period_ms;
+      let rest_ms: number;
       try {
         await turn();
+        rest_ms = restMs(quiet, performance.now());
       } catch (error) {
         report(error);
         rest_ms = rest_after_outage_ms;
       }
       wake = new AbortController();
       const until_due = due_at - performance.now();
-      await pause(
-        Math.max(0, Math.min(rest_ms * (1 + Math.random() / 10), until_due)),
-        AbortSignal.any([stop, wake.signal]),
-      );
+      await pause(Math.max(0, Math.min(rest_ms, until_due)), AbortSignal.any([stop, wake.signal]));
     }
   };
 
