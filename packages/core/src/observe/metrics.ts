@@ -20,9 +20,9 @@ export type Metrics = { registry: Registry; observe: Observe };
  */
 export function createMetrics({ workerSlots }: { workerSlots?: number } = {}): Metrics {
   const registry = new Registry();
-  // It measures the event loop with a timer, which at the default of 10 ms was most of what an idle process cost. What
-  // it calls lag is the time between firings, so 50 ms means "none".
-  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 50 });
+  // It measures the event loop with a timer, which at the default of 10 ms was most of what an idle process cost, and at
+  // 50 ms a third. What it calls lag is the time between firings, so 250 ms means "none".
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 250 });
   const registers = [registry];
   const counter = <Label extends string = never>(name: string, help: string, ...labelNames: Label[]) =>
     new Counter({ name: `atlasqueue_${name}`, help, labelNames, registers });
@@ -38,7 +38,10 @@ export function createMetrics({ workerSlots }: { workerSlots?: number } = {}): M
   const dead = byType("jobs_dead_total", "Jobs that became dead letters");
   const retried = counter("jobs_retried_total", "Failed jobs that were made ready again when their delay was over");
   const expired = counter("leases_expired_total", "Leases that expired, by what became of the job", "outcome");
-  const sweeps = counter("sweeps_total", "Sweeps by this process: of a fleet's, one about every 1.2 seconds");
+  const sweeps = counter(
+    "sweeps_total",
+    "Sweeps by this process: of a fleet's, one every 1.2 seconds, or 2 while there are no jobs",
+  );
   const slotsFired = counter("schedule_slots_fired_total", "Slots of schedules that got their job");
   const schedulesFailed = counter("schedule_failures_total", "Schedules that were due and could not be fired");
   const acquired = counter("lease_acquired_total", "Claims that got the job");
