@@ -5,7 +5,6 @@ import {
   observeAll,
   type Logger,
   type Observe,
-  type RedisSignalOptions,
   type Signal,
 } from "@atlasqueue/core";
 import {
@@ -16,6 +15,7 @@ import {
   pauseAll,
   requireOwnRedis,
   requireSignal,
+  type redisSignals,
 } from "@atlasqueue/core/internal";
 import type { Tracing } from "@atlasqueue/contract";
 import type { CellConfig } from "@atlasqueue/program";
@@ -29,8 +29,7 @@ export type CellParts = {
   /** For the metrics. */
   count: Observe;
   tracing: Tracing | undefined;
-  /** Of `redisSignals`. */
-  signalOf: (redis: RedisSignalOptions) => Signal;
+  signalOf: ReturnType<typeof redisSignals>;
   /** The surrounding program's, which is left open. */
   signal?: Signal | undefined;
 };

@@ -62,12 +62,7 @@ export async function readDueSummary({ database }: Pick<Deps, "database">): Prom
 /** An index may be full of dead entries that an open snapshot keeps. Then a sweep does all its duties, each with its own deadline. */
 const summary_ms_max = 1_000;
 
-/**
- * The same for a sweep: nothing of it is known if the database has not answered within a second.
- *
- * @example
- * const { any_outbox = true } = await dueSummaryInTime(deps);
- */
+/** The same for a sweep: nothing of it is known if the database has not answered within a second. */
 export async function dueSummaryInTime({ database }: Pick<Deps, "database">): Promise<Partial<DueSummary>> {
   const timeout_ms = Math.min(summary_ms_max, database.timeout_ms);
   return readDueSummary({ database: { ...database, timeout_ms } }).catch((error: unknown) => {

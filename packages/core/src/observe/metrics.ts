@@ -38,10 +38,7 @@ export function createMetrics({ workerSlots }: { workerSlots?: number } = {}): M
   const dead = byType("jobs_dead_total", "Jobs that became dead letters");
   const retried = counter("jobs_retried_total", "Failed jobs that were made ready again when their delay was over");
   const expired = counter("leases_expired_total", "Leases that expired, by what became of the job", "outcome");
-  const sweeps = counter(
-    "sweeps_total",
-    "Sweeps by this process: of a fleet's, one every 1.2 seconds, or 2 while there are no jobs",
-  );
+  const sweeps = counter("sweeps_total", "Sweeps by this process: of a fleet's, one every 1.2 to 2 seconds");
   const slotsFired = counter("schedule_slots_fired_total", "Slots of schedules that got their job");
   const schedulesFailed = counter("schedule_failures_total", "Schedules that were due and could not be fired");
   const acquired = counter("lease_acquired_total", "Claims that got the job");

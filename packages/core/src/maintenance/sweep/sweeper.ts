@@ -1,12 +1,17 @@
 import { dueSummaryInTime, type DueSummary } from "../due-summary.ts";
 import { pause } from "../../pause.ts";
+import type { Signal } from "../../signal/signal.ts";
 import { type SweepDeps, takeTurn, reportFailed } from "../loop.ts";
 import { createDuties } from "./duties.ts";
 import { createRecoveryGate } from "./recovery-gate.ts";
-import { isQuiet, quiet_period_ms, restMs } from "./rest.ts";
 
 /** One sweep per this time across the whole fleet. */
 const sweep_ms = 1_200;
+const period_ms = 1_220;
+/** The same after a sweep that found nothing to do: what only a sweep finds still runs "within a second or two". */
+const quiet_period_ms = 2_000;
+/** To wake up costs a process more than such a sweep, so its quiet cells are swept at the same moments. */
+const together_ms = 250;
 /** A due row locked by another sweeper must not make this one spin. */
 const rest_ms_min = 20;
 const rest_after_outage_ms = 500;
@@ -32,10 +37,9 @@ export function createSweeper(deps: SweepDeps, stop: AbortSignal, discover?: () 
     deps.observe({ event: "sweep_complete", ...swept, duration_ms: performance.now() - started });
     const changed = swept.promoted + swept.fired + swept.recovered > 0;
     const { due_in_ms, schedule_in_ms } = changed ? await dueSummaryInTime(deps) : found;
-    const { operation_in_ms } = found;
     // A due schedule that cannot be fired waits for the next turn.
     const slot_in_ms = isPast(schedule_in_ms) && swept.fired === 0 ? null : schedule_in_ms;
-    const page_in_ms = isPast(operation_in_ms) ? null : operation_in_ms;
+    const page_in_ms = isPast(found.operation_in_ms) ? null : found.operation_in_ms;
     const next_in_ms = Math.min(due_in_ms ?? Infinity, slot_in_ms ?? Infinity, page_in_ms ?? Infinity);
     if (next_in_ms < quiet_period_ms) expectIn(Math.max(rest_ms_min, next_in_ms));
   };
@@ -71,13 +75,12 @@ export function createSweeper(deps: SweepDeps, stop: AbortSignal, discover?: () 
 
   const sweepOnTime = async (): Promise<void> => {
     while (!stop.aborted) {
-      let rest_ms: number;
+      let rest_ms = rest_after_outage_ms;
       try {
         await turn();
-        rest_ms = restMs(quiet, performance.now());
+        rest_ms = quiet ? quiet_period_ms - (performance.now() % together_ms) : period_ms * (1 + Math.random() / 10);
       } catch (error) {
         report(error);
-        rest_ms = rest_after_outage_ms;
       }
       wake = new AbortController();
       const until_due = due_at - performance.now();
@@ -94,3 +97,10 @@ export function createSweeper(deps: SweepDeps, stop: AbortSignal, discover?: () 
 }
 
 const isPast = (in_ms: number | null | undefined) => typeof in_ms === "number" && in_ms <= 0;
+
+/**
+ * No job is ready, leased or changed, and Redis is up. What comes then is signalled, or has a timer in the process that
+ * delayed it. Only a sweep finds what a process left as it died, and what was submitted in SQL.
+ */
+export const isQuiet = (found: Partial<DueSummary>, { nonce, state }: Pick<Signal, "nonce" | "state">): boolean =>
+  found.lease_check_in_ms === null && !Object.values(found).includes(true) && nonce !== undefined && state() === "up";

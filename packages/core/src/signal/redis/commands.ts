@@ -9,11 +9,7 @@ export type ScriptedRedis = Redis & {
   signalSetMarked(list: string, priorities: string, overflow: string, marked: 0 | 1): Promise<number>;
   signalTake(list: string, priorities: string, ids_max: number): Promise<string[]>;
   deadLettersAdd(list: string, members: string, ...ids: Words): Promise<number>;
-  deadLettersLook(
-    list: string,
-    members: string,
-    cursor: string,
-  ): Promise<[length: number, known: number, cursor: string | null]>;
+  deadLettersLook(list: string, ...keys: string[]): Promise<[length: number, known: number, cursor: string | null]>;
   deadLettersCarryOn(list: string, members: string, cursor: string, ...words: Words): Promise<number>;
   deadLettersRemoveFrom(list: string, members: string, ...words: Words): Promise<[removed: number, looked_at: number]>;
   deadLettersRemove(list: string, members: string, ...ids: Words): Promise<number>;

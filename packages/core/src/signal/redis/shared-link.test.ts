@@ -1,4 +1,4 @@
-import { ownRedis } from "@atlasqueue/harness";
+import { redisUrl } from "@atlasqueue/harness";
 import { expect, onTestFinished, test } from "vitest";
 import { openProxy } from "../../../test/opened.ts";
 import { job, main } from "../../../test/signal-drivers.ts";
@@ -6,20 +6,15 @@ import { expectAllToWork, newKeys } from "../../../test/working-signal.ts";
 import { redisSignals } from "./signal.ts";
 
 test("the signals of several cells share a connection to their Redis, not its keys", async () => {
-  const redis = await ownRedis();
-  onTestFinished(() => redis.stop());
-  const proxy = await openProxy(redis.url);
+  const proxy = await openProxy(redisUrl());
   const signalOf = redisSignals();
-  const [one, other] = [newKeys(), newKeys()].map((keys) => signalOf({ url: proxy.url, keys, timeoutMs: 5_000 }));
-  if (!one || !other) throw new Error("there are two");
+  const open = () => signalOf({ url: proxy.url, keys: newKeys(), timeoutMs: 5_000 });
+  const [one, other] = [open(), open()];
+  onTestFinished(() => other.close());
   await one.push([job("a")]);
   expect(await other.take([main], 10)).toMatchObject({ ids: [] });
   expect(await one.take([main], 10)).toMatchObject({ ids: ["a"] });
   expect(proxy.accepted()).toBe(1);
   await one.close();
   await expectAllToWork(other);
-  await other.close();
-  const again = signalOf({ url: proxy.url, keys: newKeys(), timeoutMs: 5_000 });
-  onTestFinished(() => again.close());
-  await expectAllToWork(again);
 });

@@ -23,6 +23,7 @@ export type RedisSignalOptions = {
   signalsMax?: number | undefined;
 };
 
+const timeout_ms_default = 250;
 const push_ids_max = 1_000;
 /** Of so many queues ids are taken without a look at whether they have any: mostly the first has enough. */
 const taken_untried = 2;
@@ -37,19 +38,13 @@ const looked_at = { first: 16, max: 512 };
  * @example
  * const signal = redisSignal({ url: "redis://localhost:6379", keys: defaultKeys });
  */
-export function redisSignal(options: RedisSignalOptions): Signal {
-  return signalOver(dialled(options), options);
-}
+export const redisSignal = (options: RedisSignalOptions): Signal => signalOver(dialled(options), options);
 
 /**
- * The same for the cells of a process: those of one Redis share its connection for commands, and what is known about it. The
- * names in a cluster decide which of its servers are watched, so nothing is shared there.
- *
- * @example
- * const signalOf = redisSignals();
- * const signals = cells.map(({ redis }) => signalOf(redis));
+ * The same for the cells of a process: those of one Redis share its connection for commands, and what is known about it. In a
+ * cluster a cell's names decide which servers are watched, so nothing is shared.
  */
-export function redisSignals(): (options: RedisSignalOptions) => Signal {
+export function redisSignals(): typeof redisSignal {
   const shared = new Map<string, { link: RedisLink; users: number }>();
   return (options) => {
     const { url, tls, timeoutMs, keys = defaultKeys } = options;
@@ -58,19 +53,12 @@ export function redisSignals(): (options: RedisSignalOptions) => Signal {
     const one = shared.get(name) ?? { link: dialled(options), users: 0 };
     shared.set(name, one);
     one.users += 1;
-    const close = (): void => {
-      one.users -= 1;
-      if (one.users > 0) return;
-      shared.delete(name);
-      one.link.close();
-    };
-    return signalOver({ ...one.link, keys, close }, options);
+    return signalOver({ ...one.link, keys, close: () => (one.users -= 1) || one.link.close() }, options);
   };
 }
 
-const timeout_ms_default = 250;
-const dialled = ({ url, tls, keys = defaultKeys, timeoutMs = timeout_ms_default }: RedisSignalOptions): RedisLink =>
-  redisLink({ to: parseRedisUrl(url), tls, keys, timeout_ms: timeoutMs });
+const dialled = ({ url, tls, keys = defaultKeys, timeoutMs: timeout_ms = timeout_ms_default }: RedisSignalOptions) =>
+  redisLink({ to: parseRedisUrl(url), tls, keys, timeout_ms });
 
 function signalOver(link: RedisLink, options: RedisSignalOptions): Signal {
   const { timeoutMs: timeout_ms = timeout_ms_default, signalsMax = signals_max } = options;
