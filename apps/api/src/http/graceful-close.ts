@@ -2,6 +2,9 @@ import { Server as NetServer, type Socket } from "node:net";
 import type { Server, ServerResponse } from "node:http";
 import { setImmediate as nextTurn, setTimeout as delay } from "node:timers/promises";
 
+/** With the response that Node sends on it now, which is the first of those that are asked for. */
+export type Connection = Socket & { _httpMessage?: ServerResponse | null };
+
 /** If no connection arrives for this long, Node has taken all that the system had accepted: closing would reset those. */
 const quiet_ms = 50;
 /** For requests that are on their way on idle connections. */
@@ -19,23 +22,17 @@ const look_ms = 100;
  * await close(10_000);
  */
 export function gracefulClose(server: Server): (deadline_ms: number) => Promise<void> {
-  // By connection: on Node 22 a response that waits behind another emits no `close` when its connection closes.
-  const unanswered = new Map<Socket, ServerResponse[]>();
+  const connected = new Set<Connection>();
   let connects = 0;
   server.on("connection", (socket) => {
     connects += 1;
-    unanswered.set(socket, []);
-    socket.once("close", () => unanswered.delete(socket));
-  });
-  server.prependListener("request", ({ socket }, outgoing) => {
-    const its = unanswered.get(socket) ?? [];
-    its.push(outgoing);
-    outgoing.once("close", () => its.splice(its.indexOf(outgoing), 1));
+    connected.add(socket);
+    socket.once("close", () => connected.delete(socket));
   });
   const closeIdle = () => {
     server.closeIdleConnections();
     // Node counts one that has brought nothing as busy.
-    for (const socket of unanswered.keys()) if (socket.bytesRead === 0) socket.destroy();
+    for (const socket of connected) if (socket.bytesRead === 0) socket.destroy();
   };
   const allAccepted = async (ms_max: number): Promise<void> => {
     const until_ms = performance.now() + ms_max;
@@ -52,15 +49,15 @@ export function gracefulClose(server: Server): (deadline_ms: number) => Promise<
     NetServer.prototype.close.call(server, () => gone.resolve());
     // Answers to requests from now on say that they are the last.
     server.maxRequestsPerSocket = 1;
-    for (const outgoing of [...unanswered.values()].flat())
-      if (!outgoing.headersSent) outgoing.setHeader("connection", "close");
+    for (const { _httpMessage: outgoing } of connected)
+      if (outgoing && !outgoing.headersSent) outgoing.setHeader("connection", "close");
     await delay(Math.min(requests_ms, deadline_ms)).then(() => nextTurn());
     closeIdle();
     // A connection whose answer had begun before the end is idle only when that is over.
     const idle = setInterval(closeIdle, look_ms);
     await gone.promise;
     // Node closes the server before it emits `close` on each connection.
-    while (unanswered.size > 0) await nextTurn();
+    while (connected.size > 0) await nextTurn();
     clearInterval(idle);
     clearTimeout(cutOff);
   };

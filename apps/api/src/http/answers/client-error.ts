@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { STATUS_CODES, type ServerResponse } from "node:http";
-import type { Socket } from "node:net";
+import { STATUS_CODES } from "node:http";
 import type { OpenQueueError, ProblemKind } from "@atlasqueue/contract";
 import { hasTime } from "../body/arriving.ts";
+import type { Connection } from "../graceful-close.ts";
 import { isOpenQueuePath } from "./detail.ts";
 import { aboutProblem, problemContentType, ProblemError } from "./problem.ts";
 
@@ -11,7 +11,7 @@ import { aboutProblem, problemContentType, ProblemError } from "./problem.ts";
  * "clientError" event of Node's server, so there is no response to write to, only the socket.
  */
 export function answerClientError(error: NodeJS.ErrnoException, stream: unknown): void {
-  const socket = stream as Socket & { _httpMessage?: ServerResponse | null };
+  const socket = stream as Connection;
   if (error.code === "ERR_HTTP_REQUEST_TIMEOUT" && hasTime(socket._httpMessage?.req)) return;
   // In the middle of an answer another one would be taken for part of it.
   if (!socket.writable || socket._httpMessage?.headersSent) return void socket.destroy();
