@@ -50,7 +50,8 @@ export const submit = route(
     problems: ["idempotency_mismatch", "unique_conflict", "too_many_queues", "storage_full"],
   },
   async ({ deps, tenant, body, bytes, idempotency_key, trace }) => {
-    const { depends_on = [], on_parent_failure, ...request } = body;
+    const { depends_on = [], on_parent_failure } = body;
+    const request = { ...body, depends_on: undefined, on_parent_failure: undefined };
     const submission = { tenant, request, idempotency_key, trace };
     await admitJobs(deps, { tenant, bytes }, [submission]);
     const outcome =

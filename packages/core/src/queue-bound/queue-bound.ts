@@ -64,7 +64,8 @@ export function createQueueBound(
   };
   /** Those that do not fit. The others are remembered: all that fit, or all if `together`. */
   const refusedOf = async (tenant: string, queues: readonly string[], together: boolean): Promise<string[]> => {
-    const unknown = [...new Set(queues)].filter((queue) => !namesOf(tenant).has(queue));
+    const met = namesOf(tenant);
+    const unknown = [...new Set(queues.filter((queue) => !met.has(queue)))];
     if (unknown.length === 0) return [];
     const params = [tenant, textArray(unknown), queues_per_tenant_max];
     const missing = await executeOn(deps.database)<Missing>({ text: look, params });

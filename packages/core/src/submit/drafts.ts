@@ -9,10 +9,9 @@ import type { Draft, FoundDefaults, Inserted } from "./insert-jobs.ts";
 
 /** The job a submission asks for, about to be stored. */
 export function draft({ tenant, request, idempotency_key, fingerprint = "", trace }: Submission): Draft {
-  const { payload, ...rest } = request;
-  const text = canonicalJson(payload);
+  const text = canonicalJson(request.payload);
   if (idempotency_key === undefined) return { id: newId(), tenant, request, payload: text, key: null, hash: "", trace };
-  const digest = hash("sha256", `${canonicalJson(rest)}${text}${fingerprint}`, "hex");
+  const digest = hash("sha256", `${canonicalJson({ ...request, payload: undefined })}${text}${fingerprint}`, "hex");
   return { id: newId(), tenant, request, payload: text, key: idempotency_key, hash: digest, trace };
 }
 
