@@ -38,7 +38,7 @@ export function readerOf(
 
   const readHead = (c: ApiContext): Input => ({
     path: params.length === 0 ? undefined : readPath(c, params),
-    query: query && readQuery(c, query),
+    query: query && (query !== noQuery || c.req.url.includes("?")) ? readQuery(c, query) : undefined,
     body: undefined,
     bytes: 0,
     idempotency_key: undefined,

@@ -6,19 +6,20 @@ import { TrieRouter } from "hono/router/trie-router";
  * some thirty objects. hono's faster router refuses `:id` next to a fixed word.
  */
 export class RememberingRouter<T> extends TrieRouter<T> {
-  readonly #fixed = new Set<string>();
-  readonly #known = new Map<string, Result<T>>();
+  /** By path, then by method. */
+  readonly #known = new Map<string, Map<string, Result<T>>>();
 
   override add(method: string, path: string, handler: T): void {
-    if (!/[:*]/.test(path)) this.#fixed.add(path);
+    if (!/[:*]/.test(path)) this.#known.set(path, new Map());
     super.add(method, path, handler);
   }
 
   override match(method: string, path: string): Result<T> {
-    if (!this.#fixed.has(path)) return super.match(method, path);
-    const key = `${method} ${path}`;
-    const known = this.#known.get(key) ?? super.match(method, path);
-    this.#known.set(key, known);
-    return known;
+    const of_path = this.#known.get(path);
+    const known = of_path?.get(method);
+    if (known) return known;
+    const found = super.match(method, path);
+    of_path?.set(method, found);
+    return found;
   }
 }

@@ -46,6 +46,7 @@ export function createDelivery(c: ApiContext, watch: Watch): Delivery {
     },
     // The connection, or the call that asks, may go on for long.
     over() {
+      if (!gone) return;
       unwatch();
       outgoing?.off("close", look);
       given_up?.removeEventListener("abort", giveUp);

@@ -22,7 +22,7 @@ export async function readJson(
   if (!optional) requireJson(c);
   const bytes = hasBody(c) ? await readBytes(c, bytes_max) : new Uint8Array();
   if (optional && bytes.length === 0) return { value: {}, bytes: 0 };
-  requireJson(c);
+  if (optional) requireJson(c);
   weigh(bytes.length);
   return { value: parseJson(bytes, "The body", weigh), bytes: bytes.length };
 }
