@@ -19,7 +19,6 @@ import { answerErrors } from "./http/answers/on-error.ts";
 import { accessLog, traceRequests } from "./middleware/observed.ts";
 import { answerUnmatched } from "./middleware/method-not-allowed.ts";
 import { guard } from "./middleware/guards.ts";
-import { identify } from "./middleware/identify.ts";
 import { openApiDocument } from "./openapi/document.ts";
 import type { RouteDeps, Services } from "./route/deps.ts";
 import { RememberingRouter } from "./route/router.ts";
@@ -57,9 +56,8 @@ export function createApp(deps: AppDeps): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>({ router: new RememberingRouter() });
   app.onError(answerErrors(deps));
   app.notFound(answerUnmatched(app));
-  app.use(identify(deps.trusted_proxies ?? (() => false)));
   if (deps.tracing) app.use(traceRequests(deps.tracing));
-  app.use(accessLog(deps.observe), guard(deps.allowed_hosts, deps.public_origin));
+  app.use(accessLog(deps.observe, deps.trusted_proxies), guard(deps.allowed_hosts, deps.public_origin));
   addRoutes(app, routes, routeDeps(deps));
   if (deps.dashboard) addDashboard(app, deps.dashboard);
   if (deps.guide) addGuide(app, deps.guide);

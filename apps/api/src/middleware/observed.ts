@@ -1,7 +1,9 @@
-import { readTraceContext, type Tracing } from "@atlasqueue/contract";
+import { randomUUID } from "node:crypto";
+import { limits, readTraceContext, type Tracing } from "@atlasqueue/contract";
 import type { Next } from "hono";
-import { type ApiContext, senderOf } from "../http/context.ts";
+import { type ApiContext, envOf, senderOf } from "../http/context.ts";
 import { isProbe, templateOf, rawPath } from "../http/input/path.ts";
+import { clientAddress, type Trusts } from "../http/input/address.ts";
 import type { Observe } from "@atlasqueue/core";
 
 const path_chars_max = 200;
@@ -35,10 +37,14 @@ export function traceRequests(tracing: Tracing) {
   };
 }
 
-/** One `http_request` event per request, whatever its outcome; `http_probe` for a probe that was answered well. */
-export function accessLog(observe: Observe) {
+/**
+ * Identifies a request, and makes one `http_request` event of it, whatever its outcome; `http_probe` for a probe that was
+ * answered well.
+ */
+export function accessLog(observe: Observe, trusts: Trusts | undefined) {
   return async (c: ApiContext, next: Next): Promise<void> => {
     const start = performance.now();
+    identify(c, trusts);
     await next();
     observe({
       event: isProbe(c.req.path) && c.res.ok ? "http_probe" : "http_request",
@@ -50,4 +56,21 @@ export function accessLog(observe: Observe) {
       duration_ms: Math.round((performance.now() - start) * 1_000) / 1_000,
     });
   };
+}
+
+const wellFormed = new RegExp(`^[A-Za-z0-9._-]{1,${limits.request_id_chars_max}}$`);
+
+/**
+ * Gives a request its ids and its sender's address. `request_id` is the caller's when it is well-formed, and `answer.ts`
+ * sends it back; `api_request_id` is always our own, so that no caller can give theirs another request's.
+ */
+function identify(c: ApiContext, trusts: Trusts | undefined): void {
+  const own = randomUUID();
+  const given = c.req.header("x-request-id");
+  c.set("api_request_id", own);
+  c.set("request_id", given !== undefined && wellFormed.test(given) ? given : own);
+  const { incoming, client_address: asker } = envOf(c);
+  const socket = incoming?.socket.remoteAddress;
+  const from = socket && trusts ? clientAddress(socket, c.req.header("x-forwarded-for"), trusts) : socket;
+  c.set("client_address", asker ?? from ?? "unknown");
 }
