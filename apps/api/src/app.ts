@@ -25,7 +25,7 @@ import { RememberingRouter } from "./route/router.ts";
 import { addRoutes } from "./route/serve.ts";
 import { operations, routes } from "./routes.ts";
 
-type OwnParts = Pick<RouteDeps, "auditor" | "gate" | "provisionPermits" | "signInPermits">;
+type OwnParts = Pick<RouteDeps, "auditor" | "gate" | "networkPermits">;
 export type AppDeps = Services & {
   logger: Logger;
   /** The key cursors are signed with, the same in every process; default: this app's own. */
@@ -75,8 +75,7 @@ export function routeDeps(deps: AppDeps): RouteDeps {
     auditor: createAuditor(deps),
     readiness: createReadiness(deps),
     docs: createDocs(openApiDocument(operations)),
-    provisionPermits: localPermits(),
-    signInPermits: localPermits(),
+    networkPermits: localPermits(),
     ...deps,
   };
 }

@@ -1,7 +1,8 @@
 import type { Observe } from "@atlasqueue/core";
-import type { Permit, RateLimit } from "@atlasqueue/core/internal/http";
+import type { localPermits, Permit, RateLimit } from "@atlasqueue/core/internal/http";
 import type { Access, ApiContext, RateLimiter } from "../http/context.ts";
 import { temporary, type ProblemError } from "../http/answers/problem.ts";
+import { networkOf } from "../http/input/address.ts";
 
 /**
  * Take permits from the caller's tenant for a request. Its answer, even a refusal, says what remains. Throws
@@ -20,6 +21,20 @@ export async function charge(
   observe({ event: "rate_limited", tenant });
   throw rateLimited(limiter.rate, permit);
 }
+
+/** Where something may fail so often for each network that it comes from. */
+type Attempts = { what: string; throttled: "sign_in_throttled" | "provision_throttled"; rate: RateLimit };
+
+/** One more of a request's network has failed. Throws `rate_limited` when that is too often. */
+export function countFailure(c: ApiContext, deps: Failing, { what, throttled, rate }: Attempts): void {
+  const network = networkOf(c);
+  const [permit] = deps.networkPermits(`${throttled} ${network}`, [1], rate);
+  if (permit?.allowed) return;
+  deps.observe({ event: throttled, network });
+  const seconds_left = (permit?.retry_after_ms ?? rate.period_ms) / 1_000;
+  throw temporary("rate_limited", `Too many ${what} from this address; try again later`, seconds_left);
+}
+type Failing = { networkPermits: ReturnType<typeof localPermits>; observe: Observe };
 
 /** The tenant has no permits left. */
 export function rateLimited({ limit, period_ms }: RateLimit, { retry_after_ms }: Permit): ProblemError {

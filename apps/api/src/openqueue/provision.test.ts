@@ -52,7 +52,7 @@ test("503 while no secret is set", async () => {
 
 test("wrong secrets are limited by address, and never refuse the right one", async () => {
   // Its clock stands still: a slow machine grants no extra permit.
-  const guarded = await guardedApp({ admin_secret, provisionPermits: localPermits(() => 0) });
+  const guarded = await guardedApp({ admin_secret, networkPermits: localPermits(() => 0) });
   const call = async (secret: string, remoteAddress: string) => {
     const request = { method: "POST", headers: { "x-admin-secret": secret, "content-type": "application/json" } };
     const body = JSON.stringify({ email: "guess@b.co" });
@@ -74,7 +74,7 @@ test("wrong secrets are limited by address, and never refuse the right one", asy
 
 test("behind a trusted proxy the limit is each client's, whatever a client writes into X-Forwarded-For", async () => {
   const trusted_proxies = trustedProxies(["10.0.0.0/8"]);
-  const guarded = await guardedApp({ admin_secret, trusted_proxies, provisionPermits: localPermits(() => 0) });
+  const guarded = await guardedApp({ admin_secret, trusted_proxies, networkPermits: localPermits(() => 0) });
   const guess = async (forwarded: string) => {
     const headers = { "x-admin-secret": "guess", "x-forwarded-for": forwarded };
     const server = { incoming: { socket: { remoteAddress: "10.0.0.1" } } };

@@ -1,31 +1,27 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import { openQueueProvision, openQueueProvisioned, describeFields } from "@atlasqueue/contract";
-import { provisionTenant, type RateLimit } from "@atlasqueue/core/internal/http";
+import { provisionTenant } from "@atlasqueue/core/internal/http";
 import { z } from "zod";
-import { ProblemError, temporary } from "../http/answers/problem.ts";
+import { countFailure } from "../access/charge.ts";
+import { ProblemError } from "../http/answers/problem.ts";
 import { networkOf } from "../http/input/address.ts";
 import { ok } from "../route/answers.ts";
 import { route, type Guard } from "../route/route.ts";
 
 /** Of wrong secrets, per network. The right one is never refused: all callers behind a proxy may be one network. */
-const wrong: RateLimit = { limit: 10, period_ms: 60_000 };
+const wrong = {
+  what: "wrong secrets",
+  throttled: "provision_throttled",
+  rate: { limit: 10, period_ms: 60_000 },
+} as const;
 
 /** Lets in callers that know the admin secret, before anything they sent is read. */
-const requiresAdminSecret: Guard = (c, { admin_secret, observe, provisionPermits: draw }) => {
+const requiresAdminSecret: Guard = (c, deps) => {
+  const { admin_secret, observe } = deps;
   if (admin_secret === undefined) throw new ProblemError("unavailable", "Provisioning is off: ADMIN_SECRET is not set");
   if (sameSecret(c.req.header("x-admin-secret") ?? "", admin_secret)) return;
-  const from = networkOf(c);
-  const [permit] = draw(from, [1], wrong);
-  if (!permit?.allowed) {
-    observe({ event: "provision_throttled", network: from });
-    const { retry_after_ms } = permit ?? { retry_after_ms: wrong.period_ms };
-    throw temporary(
-      "rate_limited",
-      "Too many wrong secrets from this address; try again later",
-      retry_after_ms / 1_000,
-    );
-  }
-  observe({ event: "provision_refused", network: from });
+  countFailure(c, deps, wrong);
+  observe({ event: "provision_refused", network: networkOf(c) });
   throw new ProblemError("forbidden", "X-Admin-Secret is missing or wrong");
 };
 

@@ -48,8 +48,6 @@ export type RouteDeps = Services & {
   /** Whether PostgreSQL and Redis respond. */
   readiness: ReturnType<typeof createReadiness>;
   docs: Docs;
-  /** Permits for `POST /admin/provision`, per network. */
-  provisionPermits: ReturnType<typeof localPermits>;
-  /** Permits for `POST /v1/session`, per network. */
-  signInPermits: ReturnType<typeof localPermits>;
+  /** Permits for `POST /admin/provision` and `POST /v1/session`, per network. */
+  networkPermits: ReturnType<typeof localPermits>;
 };

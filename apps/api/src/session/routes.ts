@@ -1,20 +1,12 @@
 import { openSession as openSessionBody, scopes, session, type Session } from "@atlasqueue/contract";
-import {
-  closeSession,
-  forTenant,
-  openSession,
-  whoIs,
-  type RateLimit,
-  type WhoIs,
-} from "@atlasqueue/core/internal/http";
+import { closeSession, forTenant, openSession, whoIs, type WhoIs } from "@atlasqueue/core/internal/http";
 import { allows, anybody } from "../access/caller.ts";
 import { OtherCallerError } from "../access/authenticate.ts";
-import { charge } from "../access/charge.ts";
+import { charge, countFailure } from "../access/charge.ts";
 import { requireOwnHeader, sessionCookie, sessionHashOf } from "../access/cookie.ts";
 import type { Told } from "../audit/told.ts";
-import { ProblemError, temporary, unauthorized } from "../http/answers/problem.ts";
+import { ProblemError, unauthorized } from "../http/answers/problem.ts";
 import type { ApiContext, Caller } from "../http/context.ts";
-import { networkOf } from "../http/input/address.ts";
 import type { RouteDeps } from "../route/deps.ts";
 import { exampleId } from "../route/examples.ts";
 import { ok } from "../route/answers.ts";
@@ -25,7 +17,11 @@ import { version } from "../docs/version.ts";
  * Failed ones, per network. A right one is never refused, as everybody behind a proxy is one network; how many are
  * looked up at all is bounded where tokens are (see `createTokenCache`).
  */
-const attempts: RateLimit = { limit: 60, period_ms: 60_000 };
+const failed = {
+  what: "attempts to sign in",
+  throttled: "sign_in_throttled",
+  rate: { limit: 60, period_ms: 60_000 },
+} as const;
 
 /** Far more than a token takes: anybody may send one. */
 const session_bytes_max = 4_096;
@@ -119,7 +115,7 @@ const open = route(
     const opened =
       token_id === undefined ? undefined : await openSession({ ...deps, ...own }, { tenant, token_id }, had);
     if (!holder || token_id === undefined || !opened) {
-      spendAttempt(deps, networkOf(c));
+      countFailure(c, deps, failed);
       // One answer for all reasons: it must not help guess a token.
       throw unauthorized("This is not a token that can sign in here");
     }
@@ -204,16 +200,4 @@ function signedIn({ tenant, scopes: allowed }: Caller, id: string, { name, hint,
 
 function signedOutExample(): Session {
   return { ...example, signed_in: false, tenant: null, scopes: [], token: null, until: null };
-}
-
-function spendAttempt({ signInPermits, observe }: RouteDeps, network: string): void {
-  const [permit] = signInPermits(network, [1], attempts);
-  if (permit?.allowed) return;
-  observe({ event: "sign_in_throttled", network });
-  const { retry_after_ms } = permit ?? { retry_after_ms: attempts.period_ms };
-  throw temporary(
-    "rate_limited",
-    "Too many attempts to sign in from this address; try again later",
-    retry_after_ms / 1_000,
-  );
 }
