@@ -104,41 +104,28 @@ export async function startApi(config: ApiConfig, parts: ApiParts = {}): Promise
     if (server) logger.info({ event: "api_started", url: server.url, host: config.listen.host }, "api_started");
     const ended = (part: string, ending: Promise<unknown>, ms?: number) => endWithin(logger, part, ending, ms);
     const stop = async () => {
-      const ofAll = (work: (of: SharedServices) => unknown) => Promise.all(cells.map((one) => work(one.services)));
+      /** Of all cells. */
+      const endAll = (part: string, end: (of: SharedServices) => unknown) =>
+        ended(part, Promise.all(cells.map(({ services: its }) => end(its))));
       // Waiting calls are answered first, or the server would wait for them.
       for (const { services: its } of cells)
         for (const one of [its.liveEvents, its.jobStreams, its.finishedWaits]) one.close();
-      await ended(
-        "the waiting leases",
-        ofAll(({ longPoll }) => longPoll.close()),
-      );
+      await endAll("the waiting leases", ({ longPoll }) => longPoll.close());
       draining.abort();
       // It cuts them off by itself at the deadline.
       if (server) await ended("the requests", server.stop(config.shutdown_ms), config.shutdown_ms + cut_off_ms_max);
       // The server has answered, or cut off, everyone. What was begun for those who have hung up is finished, but for
       // submissions that wait for somebody's lock; and what it leased goes back.
       await Promise.all([
-        ended(
-          "the submissions",
-          ofAll(({ submitter }) => submitter.close({ give_up: true })),
-        ),
-        ended(
-          "what was begun",
-          ofAll(({ underWay }) => underWay.over()),
-        ),
+        endAll("the submissions", ({ submitter }) => submitter.close({ give_up: true })),
+        endAll("what was begun", ({ underWay }) => underWay.over()),
       ]);
-      await ended(
-        "what was leased too late",
-        ofAll(({ longPoll }) => longPoll.released()),
-      );
+      await endAll("what was leased too late", ({ longPoll }) => longPoll.released());
       await Promise.all([
         ended("the tokens", authenticator.close()),
         ended("the sweep and retention", Promise.all(keeping)),
       ]);
-      await ended(
-        "the follow-ups",
-        ofAll(({ followUps }) => followUps.stop()),
-      );
+      await endAll("the follow-ups", ({ followUps }) => followUps.stop());
       await ended("the connections", closeParts());
       // Otherwise the rest would be written at exit, bit by bit.
       await ended("the log", new Promise((resolve) => logger.flush(resolve)));

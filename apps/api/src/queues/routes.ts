@@ -5,13 +5,22 @@ import {
   type HeldGroup,
   oneQueue,
   queue as queueSchema,
+  queueDefaults,
   queueLimits,
   queuePage,
+  queueScaling as queueScalingSchema,
   type JsonObject,
   type Queue,
+  type QueueScaling,
 } from "@atlasqueue/contract";
 import { pauseQueue, setLimits, type QueueRef } from "@atlasqueue/core/internal";
-import { heldGroups, queueStats, resumeQueue } from "@atlasqueue/core/internal/http";
+import {
+  heldGroups,
+  queueScaling,
+  queueStats,
+  resumeQueue,
+  setDefaults as storeQueueDefaults,
+} from "@atlasqueue/core/internal/http";
 import { ProblemError } from "../http/answers/problem.ts";
 import type { RouteDeps } from "../route/deps.ts";
 import { exampleId, exampleQueue } from "../route/examples.ts";
@@ -19,8 +28,6 @@ import { noBody } from "../route/operation.ts";
 import { ok, pageOf } from "../route/answers.ts";
 import { route } from "../route/route.ts";
 import { changed, path, showQueue } from "./changed.ts";
-import { setDefaults } from "./defaults.ts";
-import { scaling } from "./scaling.ts";
 
 const reads = { tag: "Queues", scope: "read" } as const;
 
@@ -146,6 +153,34 @@ const limitQueue = route(
     }),
 );
 
+const setDefaults = route(
+  {
+    at: "PUT /v1/queues/{queue}/defaults",
+    id: "setQueueDefaults",
+    audit: { action: "queue.defaults", asks: ({ body }: { body: JsonObject }) => ({ detail: body }) },
+    tag: "Queues",
+    summary: "Set queue defaults",
+    description:
+      "Jobs of the queue have these values where their submission names none of its own. All defaults are set; one left " +
+      "out or null is removed. They hold for jobs that are submitted from now on.",
+    scope: "admin",
+    request: {
+      path,
+      body: {
+        schema: queueDefaults,
+        example: { max_attempts: 3, timeout_seconds: 60 },
+      },
+    },
+    answers: ok("The queue, with its defaults.", queueSchema, exampleQueue),
+    problems: ["too_many_queues"],
+  },
+  (call) =>
+    changed(call, async (ref) => {
+      await call.deps.queueBound.admit(ref.tenant, [ref.queue]);
+      await storeQueueDefaults(call.deps, ref, call.body);
+    }),
+);
+
 const groups = route(
   {
     ...reads,
@@ -164,6 +199,33 @@ const groups = route(
     const last = found.length > limit ? items.at(-1)?.group : undefined;
     return { items, next_cursor: page.next(last) };
   },
+);
+
+const exampleScaling: QueueScaling = {
+  queue: "mails",
+  ready: 12,
+  running: 4,
+  backlog: 16,
+  oldest_ready_seconds: 8.4,
+  workers: 3,
+  slots: 30,
+};
+
+const scaling = route(
+  {
+    at: "GET /v1/queues/{queue}/scaling",
+    id: "getQueueScaling",
+    tag: "Queues",
+    summary: "Get a queue's figures for autoscaling",
+    description:
+      "Flat, for KEDA's `metrics-api` scaler. `backlog` and `oldest_ready_seconds` leave out what more workers could not " +
+      "help: both are as if nothing waited while the queue is paused or its `concurrency` or `rate` is used up. A queue " +
+      "without jobs is all zeros, not a 404. The counts are kept: this costs the same whatever the backlog.",
+    scope: ["read", "metrics"],
+    request: { path },
+    answers: ok("Its figures now.", queueScalingSchema, exampleScaling),
+  },
+  ({ deps, tenant, path: { queue } }) => queueScaling(deps, { tenant, queue }),
 );
 
 /** The state of the queues, and the switch, the limits and the defaults of each. */
