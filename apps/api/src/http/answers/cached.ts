@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { accepts } from "hono/accepts";
+import { parseAccept } from "hono/utils/accept";
 import { answerText } from "./answer.ts";
 import type { ApiContext } from "../context.ts";
 
@@ -54,15 +54,9 @@ const encodings = ["br", "gzip"] as const;
 
 /** The smallest form that the request accepts: finer preferences count for nothing, as that is what everyone wants. */
 function encodingOf(c: ApiContext, file: Fixed): "br" | "gzip" | undefined {
-  const stored = encodings.filter((name) => file[name]);
-  const chosen = accepts(c, {
-    header: "Accept-Encoding",
-    supports: stored,
-    default: "",
-    // `q=0` is a refusal, and `*` stands for what is not named.
-    match: (asked) => stored.find((name) => (asked.find(({ type }) => type === name) ?? asked.find(isAny))?.q) ?? "",
-  });
-  return stored.find((name) => name === chosen);
+  const asked = parseAccept(c.req.header("accept-encoding") ?? "");
+  // `q=0` is a refusal, and `*` stands for what is not named.
+  return encodings.find((name) => file[name] && (asked.find(({ type }) => type === name) ?? asked.find(isAny))?.q);
 }
 
 const isAny = ({ type }: { type: string }) => type === "*";

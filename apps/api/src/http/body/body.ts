@@ -52,29 +52,23 @@ const counted_chars_min = 4_096;
  * `ProblemError`; `what` it is said of, such as "The body".
  */
 export function parseJson(bytes: Uint8Array, what: string, weigh: Weigh): unknown {
-  const text = decode(bytes, what);
-  const value = parse(text, what);
+  let text = "";
+  let value: unknown;
+  try {
+    // A byte order mark is skipped, as RFC 8259 allows.
+    text = decoder.decode(bytes);
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new ProblemError("malformed_json", whyMalformed(error as Error, bytes, text, what));
+  }
   if (text.length > counted_chars_min) weigh(countFew(value) * value_bytes);
   return value;
 }
 
-function parse(text: string, what: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new ProblemError("malformed_json", text === "" ? `${what} is empty` : reason.slice(0, 200).toWellFormed());
-  }
-}
-
-function decode(bytes: Uint8Array, what: string): string {
-  if (isUtf16(bytes)) throw new ProblemError("malformed_json", `${what} is UTF-16, not UTF-8`);
-  try {
-    // A byte order mark is skipped, as RFC 8259 allows.
-    return decoder.decode(bytes);
-  } catch {
-    throw new ProblemError("malformed_json", `${what} is not valid UTF-8`);
-  }
+function whyMalformed(error: Error, bytes: Uint8Array, text: string, what: string): string {
+  if (isUtf16(bytes)) return `${what} is UTF-16, not UTF-8`;
+  if (error instanceof TypeError) return `${what} is not valid UTF-8`;
+  return text === "" ? `${what} is empty` : error.message.slice(0, 200).toWellFormed();
 }
 
 /** How many values there are: what comes after costs far more for a megabyte of tiny keys than for one of text. */
