@@ -11,12 +11,13 @@ import {
 } from "@atlasqueue/contract";
 import { actOnFlow, afterSome, findFlow, listFlows, viewFlow } from "@atlasqueue/core/internal/http";
 import { z } from "zod";
-import { ProblemError } from "../http/answers/problem.ts";
+import { unknown } from "../http/answers/problem.ts";
 import { exampleId, exampleOther } from "../route/examples.ts";
 import { noBody } from "../route/operation.ts";
 import { ok, pageOf } from "../route/answers.ts";
 import { route } from "../route/route.ts";
 
+const flow_by_id = "flow with this id";
 const path = describeFields(z.strictObject({ id: jobId }), { id: "The flow's id." });
 
 const created_at = "2030-01-26T12:00:00.000Z";
@@ -96,7 +97,7 @@ const get = route(
   async ({ deps, tenant, path: { id }, query: { cursor } }) => {
     const page = deps.cursors.page({ list: "flow", tenant, filter: { id } }, cursor);
     const found = await viewFlow(deps, tenant, id, page.after === undefined ? undefined : Number(page.after));
-    const { next, ...flow } = found ?? unknownFlow();
+    const { next, ...flow } = found ?? unknown(flow_by_id);
     return { ...flow, next_cursor: page.next(next?.toString()) };
   },
 );
@@ -119,10 +120,10 @@ const acting = (action: "cancel" | "retry", summary: string, description: string
       problems: ["not_found"],
     },
     async ({ deps, tenant, path: { id }, repeated }) => {
-      if (!(await findFlow(deps, tenant, id))) unknownFlow();
+      if (!(await findFlow(deps, tenant, id))) unknown(flow_by_id);
       const changed = repeated ? 0 : await actOnFlow(deps, tenant, id, action);
       const flow = await findFlow(deps, tenant, id).catch(afterSome(changed > 0));
-      return { changed, flow: flow ?? unknownFlow() };
+      return { changed, flow: flow ?? unknown(flow_by_id) };
     },
   );
 
@@ -139,11 +140,6 @@ const retry = acting(
     "not counted.",
   "How many it retried.",
 );
-
-/** The answer to an id that is unknown or another tenant's: no one can tell which. */
-function unknownFlow(): never {
-  throw new ProblemError("not_found", "There is no flow with this id");
-}
 
 /** Jobs that wait for one another, as a whole: their state, their graph, cancelling and retrying. */
 export const flowRoutes = [list, get, cancel, retry];

@@ -48,14 +48,8 @@ export const lease = route(
     }),
   },
   async (call) => {
-    const {
-      deps,
-      tenant,
-      path: { queue },
-      body,
-      hungUp,
-    } = call;
-    const handed = await deps.longPoll.lease({ ...body, tenant, queue, jobs_max: 1, wait_ms: 0 }, hungUp());
+    const { deps, tenant, path, body, hungUp } = call;
+    const handed = await deps.longPoll.lease({ ...body, ...path, tenant, jobs_max: 1, wait_ms: 0 }, hungUp());
     const [one] = handed.jobs;
     if (!one) return null;
     releaseIfGone(call, handed);

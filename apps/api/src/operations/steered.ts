@@ -7,7 +7,7 @@ import {
   type Steering,
 } from "@atlasqueue/core/internal/http";
 import { z } from "zod";
-import { ProblemError } from "../http/answers/problem.ts";
+import { ProblemError, unknown } from "../http/answers/problem.ts";
 import { noBody, type Operation as Described } from "../route/operation.ts";
 import { pageOf } from "../route/answers.ts";
 import { route, type Route } from "../route/route.ts";
@@ -36,7 +36,6 @@ export function steered<Shown>({ name, path, tag, kind, schema, page: pageSchema
   const one = name === "replay" ? "a replay" : "an operation";
   const byId = describeFields(z.strictObject({ id: jobId }), { id: `The ${name}'s id.` });
   const answer = { description: `The ${name}.`, schema, example };
-  const unknown = () => new ProblemError("not_found", `There is no ${name} with this id`);
 
   const list = route(
     {
@@ -68,11 +67,8 @@ export function steered<Shown>({ name, path, tag, kind, schema, page: pageSchema
       answers: { 200: answer },
       problems: ["not_found"],
     },
-    async ({ deps, tenant, path: { id } }) => {
-      const row = await findOperation(deps, tenant, id, kind);
-      if (!row) throw unknown();
-      return show(row);
-    },
+    async ({ deps, tenant, path: { id } }) =>
+      show((await findOperation(deps, tenant, id, kind)) ?? unknown(`${name} with this id`)),
   );
 
   const steering = (what: Steering, summary: string, description: string): Route =>
@@ -91,7 +87,7 @@ export function steered<Shown>({ name, path, tag, kind, schema, page: pageSchema
       },
       async ({ deps, tenant, path: { id } }) => {
         const outcome = await steerOperation(deps, tenant, id, what, kind);
-        if (outcome.kind === "unknown") throw unknown();
+        if (outcome.kind === "unknown") return unknown(`${name} with this id`);
         if (outcome.kind === "over") throw new ProblemError("operation_over", `The ${name} is ${outcome.row.status}`);
         return show(outcome.row);
       },

@@ -10,8 +10,9 @@ import {
   showSchedules,
   type SeenSchedule,
 } from "@atlasqueue/core/internal/http";
-import { ProblemError } from "../http/answers/problem.ts";
+import { unknown } from "../http/answers/problem.ts";
 import { admitJobs } from "../jobs/admit-jobs.ts";
+import { uniqueConflict } from "../jobs/refused.ts";
 import { showKnown } from "../jobs/show-known.ts";
 import { exampleJob } from "../route/examples.ts";
 import { noBody } from "../route/operation.ts";
@@ -100,7 +101,7 @@ const run = route(
     problems: ["not_found", "unique_conflict", "too_many_queues", "storage_full"],
   },
   async ({ deps, tenant, path: { name }, trace }) => {
-    const schedule = (await findSchedule(deps, { tenant, name })) ?? unknownSchedule();
+    const schedule = (await findSchedule(deps, { tenant, name })) ?? unknown(by_name);
     // Parsed again: a later version of the program may have given jobs more fields.
     const request = jobTemplate.parse(schedule.job);
     const bytes = Buffer.byteLength(JSON.stringify(request.payload));
@@ -109,8 +110,7 @@ const run = route(
     const outcome = await deps.submitter.submit({ tenant, request, idempotency_key: undefined, trace }, bytes);
     if (outcome.kind === "created") return showJob(outcome.job);
     if ("job" in outcome) return showKnown(deps, outcome, request);
-    if (outcome.kind === "conflict")
-      throw new ProblemError("unique_conflict", `The job ${outcome.job_id} has its unique key`);
+    if (outcome.kind === "conflict") throw uniqueConflict(outcome.job_id);
     throw new Error("a submission without a key was a mismatch");
   },
 );
@@ -129,15 +129,12 @@ const remove = route(
     problems: ["not_found"],
   },
   async ({ deps, tenant, path: { name } }) => {
-    if (!(await deleteSchedule(deps, { tenant, name }))) unknownSchedule();
+    if (!(await deleteSchedule(deps, { tenant, name }))) unknown(by_name);
   },
 );
 
 /** Jobs that recur by cron. */
 export const scheduleRoutes = [list, create, get, put, pause, resume, run, remove];
 
-const shown = (found: SeenSchedule | undefined): Schedule => showSchedule(found ?? unknownSchedule());
-
-function unknownSchedule(): never {
-  throw new ProblemError("not_found", "There is no schedule with this name");
-}
+const by_name = "schedule with this name";
+const shown = (found: SeenSchedule | undefined): Schedule => showSchedule(found ?? unknown(by_name));

@@ -19,12 +19,13 @@ import {
 } from "@atlasqueue/core/internal";
 import { z } from "zod";
 import { allows } from "../access/caller.ts";
-import { invalid, ProblemError, unauthorized } from "../http/answers/problem.ts";
+import { invalid, ProblemError, unauthorized, unknown } from "../http/answers/problem.ts";
 import type { Caller } from "../http/context.ts";
 import { exampleId } from "../route/examples.ts";
 import { makes, ok } from "../route/answers.ts";
 import { route } from "../route/route.ts";
 
+const by_id = "token with this id";
 const path = describeFields(z.strictObject({ id: jobId }), { id: "The token's id." });
 
 const created: CreatedToken = {
@@ -116,7 +117,7 @@ const revoke = route(
   async ({ deps, tenant, caller, path: { id } }) => {
     // To a token without `admin` there is no other one.
     const known = (id === caller.token_id || allows(caller, "admin")) && (await revokeToken(deps, tenant, id));
-    if (!known) throw unknown();
+    if (!known) unknown(by_id);
   },
 );
 
@@ -142,7 +143,7 @@ function shown(outcome: CreateTokenOutcome | RotateTokenOutcome, asked_seconds?:
     case "rotated":
       return { ...showToken(outcome.row), token: outcome.token };
     case "unknown":
-      throw unknown();
+      return unknown(by_id);
     case "rotated_before":
       throw new ProblemError("token_rotated", `${outcome.successor} took its place; rotate or revoke that one`);
     case "too_many":
@@ -157,5 +158,3 @@ function shown(outcome: CreateTokenOutcome | RotateTokenOutcome, asked_seconds?:
       return outcome satisfies never;
   }
 }
-
-const unknown = () => new ProblemError("not_found", "There is no token with this id");

@@ -30,9 +30,12 @@ export function invalid(errors: Fault[]): ProblemError {
 
 export const faultText = ({ pointer, message }: Fault): string => `${pointer || "the body"} ${message}`;
 
-/** The answer to an id that is unknown or another tenant's: no one can tell which. */
+/** The answer to a `job with this id` that is unknown or another tenant's: no one can tell which. */
+export function unknown(thing: string): never {
+  throw new ProblemError("not_found", `There is no ${thing}`);
+}
 export function unknownJob(): never {
-  throw new ProblemError("not_found", "There is no job with this id");
+  return unknown("job with this id");
 }
 
 /** The answer to a token under which the job is not, or no longer, held. */
