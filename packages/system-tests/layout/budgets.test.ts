@@ -65,7 +65,7 @@ const figures: Figure[] = [
   // Jobs of groups in the text of all related ones cost half as much again in batches, and twice as much alone. Plain ones in
   // the text of those of groups cost a fifth more by twenty, and six tenths more by 250.
   { name: "texts of an insert", is: () => snapshots(/^submit\/insert(-.*)?\.sql$/), limit: 3, budget: 2 },
-  { name: "lines of the API", is: () => linesOf(sourcesOf("apps/api")), limit: 8_820, budget: 7_500 },
+  { name: "lines of the API", is: () => linesOf(sourcesOf("apps/api")), limit: 8_735, budget: 7_500 },
   { name: "lines of program", is: () => linesOf(sourcesOf("packages/program")), limit: 1_540, budget: 800 },
   {
     name: "lines of client, worker and their runtime",
