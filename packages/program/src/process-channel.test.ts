@@ -47,14 +47,11 @@ test("an endless message ends the channel", async () => {
   expect(heard).toEqual([]);
 });
 
-test.each([
-  ["by themselves", false],
-  ["before the end", true],
-])("more than a million messages that wait for a slow reader arrive in order, %s", async (_when, ends_then) => {
+test("more than a million messages that wait for a slow reader arrive in order, before the end", async () => {
   const { raw, channel } = await ends();
   const count = 1_200_000;
   for (let at = 0; at < count; at += 1) channel.send(at);
-  if (ends_then) void channel.end();
+  void channel.end();
   let next = 0;
   let rest = "";
   raw.setEncoding("utf8").on("data", (text: string) => {

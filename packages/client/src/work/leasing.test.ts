@@ -73,13 +73,6 @@ test("a repeated request that has the jobs releases nothing", async () => {
   expect(released).toEqual([]);
 });
 
-test("after each timeout half as many jobs are asked for, and one more after each answer", async () => {
-  const { asked, pass, stop } = working((nth) => (nth < 4 ? unheard : none));
-  await pass(20_000);
-  expect(asked.slice(0, 7).map(({ max_jobs }) => max_jobs)).toEqual([8, 4, 2, 1, 2, 3, 4]);
-  await stop();
-});
-
 test("a token that something else has used is made anew", async () => {
   const { tokens, pass, stop } = working((nth) => (nth === 1 ? async () => problemResponse("lease_token_used") : none));
   await pass(1_000);

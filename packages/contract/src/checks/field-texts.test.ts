@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { describeFields, describeValue, fieldText } from "./field-texts.ts";
-import { validate } from "./validate.ts";
 
 const size = z.int().min(1).max(9).describe("an integer from 1 to 9");
 const box = describeFields(z.strictObject({ size: size.default(3), note: z.string().optional(), plain: size }), {
@@ -22,12 +21,4 @@ test("fields keep their texts when they are picked or made optional, and a value
   expect(fieldText(describeFields(z.strictObject({ id }), { id: "The flow's id." }).shape.id)).toBe(
     "The flow's id. A UUID.",
   );
-});
-
-test("the schema checks what it did before, and errors say only what is accepted", () => {
-  expect(validate(box, { plain: 1 })).toEqual({ kind: "valid", value: { size: 3, plain: 1 } });
-  expect(validate(box, { size: 10, plain: 1 })).toEqual({
-    kind: "invalid",
-    faults: [{ pointer: "/size", message: "must be an integer from 1 to 9; got 10" }],
-  });
 });

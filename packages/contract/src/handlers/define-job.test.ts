@@ -53,31 +53,6 @@ test("a type's defaults fill in what a submission does not name, also with a sch
   expect(() => defineJob("bad", z.object({}), { attempts: 3 } as object)).toThrow("/attempts is not a field");
 });
 
-test("a schema with asynchronous checks is awaited", async () => {
-  const known = defineJob("known", z.object({ n: z.number().refine(async (n) => n > 0) }));
-  expect(await known.parse({ n: 1 })).toEqual({ n: 1 });
-  await expect(known.parse({ n: -1 })).rejects.toThrow(PayloadError);
-});
-
-test("an asynchronous check runs once, and one that rejects fails the parsing alone", async () => {
-  const strays: unknown[] = [];
-  const note = (reason: unknown) => void strays.push(reason);
-  process.on("unhandledRejection", note);
-  onTestFinished(() => void process.off("unhandledRejection", note));
-  let checks = 0;
-  const check = async () => {
-    checks += 1;
-    throw new Error("the list of customers is away");
-  };
-  const known = defineJob("known", z.object({ n: z.number().refine(check) }), z.number().refine(check));
-  await expect(known.parse({ n: 1 })).rejects.toThrow("the list of customers is away");
-  await expect(known.parseResult(1)).rejects.toThrow("the list of customers is away");
-  // An unhandled rejection is reported once the microtasks are done.
-  await nextTurn();
-  expect(strays).toEqual([]);
-  expect(checks).toBe(2);
-});
-
 const away = (what: string) => async () => {
   await nextTurn();
   throw new Error(`${what} is away`);
@@ -126,20 +101,6 @@ test.each([
   const parse = () => definition.parse({ to: "ada", lines: [{ n: 1 }, { n: "2" }] });
   expect(parse).toThrow(PayloadError);
   expect(parse).toThrow(/email.*→ at to\b.*→ at lines\[1\]\.n/);
-});
-
-test("an asynchronous schema of another library is awaited", async () => {
-  const known = defineJob(
-    "known",
-    v.objectAsync({
-      n: v.pipeAsync(
-        v.number(),
-        v.checkAsync(async (n) => n > 0),
-      ),
-    }),
-  );
-  expect(await known.parse({ n: 1 })).toEqual({ n: 1 });
-  await expect(known.parse({ n: -1 })).rejects.toThrow(/→ at n$/);
 });
 
 test("an invalid type, and what is no schema, are refused where they are defined", () => {

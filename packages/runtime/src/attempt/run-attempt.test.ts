@@ -21,7 +21,3 @@ test("the outcome is what the handler returns, or throws, or that it took too lo
   expect(await endless).toMatchObject({ error: "TimeoutError: the handler ran longer than 0.01 s", retryable: true });
   expect(reasons).toHaveLength(1);
 });
-
-test("a result that cannot be stored is a failure", () => {
-  expect(succeeded(new Map(), undefined)).toMatchObject({ kind: "failed", retryable: true });
-});
