@@ -1,4 +1,5 @@
 import { forFile } from "@atlasqueue/harness";
+import { openQueueError } from "@atlasqueue/contract";
 import { expect, test } from "vitest";
 import { createApp } from "./app.ts";
 import { createGate } from "./http/gate.ts";
@@ -83,6 +84,8 @@ test("a bug is a 500 that reveals nothing, and the log has its stack under the r
   const text = await response.text();
   expect(text).not.toMatch(/SELECT|TypeError|\.ts/);
   expect(JSON.parse(text)).toMatchObject({ type: "/problems/internal", instance: "bug" });
+  const there = await broken.send("POST", "/jobs", undefined, { payload: {} });
+  expect([there.status, openQueueError.safeParse(await there.json()).error]).toEqual([500, undefined]);
   const line = broken.logLines().find((one) => one.includes('"http_error"')) ?? "{}";
   expect(JSON.parse(line)).toMatchObject({ level: "error", caller_request_id: "bug", err: { type: "TypeError" } });
   expect(line).toContain("app.test.ts");

@@ -2,6 +2,7 @@ import { forFile } from "@atlasqueue/harness";
 import { openQueueError, problem, problemType } from "@atlasqueue/contract";
 import { expect, test } from "vitest";
 import { faultsOfRequest } from "../test/against-document.ts";
+import { bodyRows } from "../test/bad-input/bodies.ts";
 import { fieldRows } from "../test/bad-input/fields.ts";
 import { flowRows } from "../test/bad-input/flows.ts";
 import { jobRows } from "../test/bad-input/jobs.ts";
@@ -25,6 +26,7 @@ const table = [
   ...operationRows(operations),
   ...requestRows,
   ...fieldRows,
+  ...bodyRows,
   ...jobRows,
   ...flowRows,
   ...stepRows,

@@ -20,7 +20,7 @@ import { isOpenQueuePath } from "./http/answers/detail.ts";
 const seed = Number(process.env.FUZZ_SEED ?? 20_261_120);
 const runs = Number(process.env.FUZZ_RUNS ?? 4_000);
 /** A slow machine does fewer; when more are asked for, it takes as long as it takes. */
-const ms_max = process.env.FUZZ_RUNS ? 3_600_000 : 24_000;
+const ms_max = process.env.FUZZ_RUNS ? 3_600_000 : 12_000;
 const heap_growth_bytes_max = 48 * 1_048_576;
 
 const api = forFile(() => testApp({ admin_secret: fuzzedSecret }));

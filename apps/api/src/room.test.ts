@@ -36,20 +36,11 @@ test("sockets that declare large bodies and send nothing take no room", async ()
   for (const socket of sockets) socket.end();
 });
 
-test.each([
-  ["a settle", "/v1/leases/settle"],
-  ["a nack", `/v1/jobs/${crypto.randomUUID()}/nack`],
-  ["a submission", "/v1/jobs"],
-])("%s has the bound of any other body", async (_what, path) => {
-  const answer = await post(greedy, path, `{"x":[${'"y",'.repeat(300_000)}"y"]}`);
-  expect(answer.status).toBe(413);
-});
-
 test("bodies full of keys, items or objects are refused before they are checked", async () => {
   const keys = Array.from({ length: 100_000 }, (_, at) => `"${at.toString(36)}":1`).join(",");
   const bodies = [`{${keys}}`, `{"acks":[${"1,".repeat(400_000)}1]}`, `{"jobs":[${"{},".repeat(300_000)}{}]}`];
   const answers = await Promise.all(
-    bodies.flatMap((body) => Array.from({ length: 8 }, () => post(greedy, "/v1/leases/settle", body))),
+    bodies.flatMap((body) => [1, 2].map(() => post(greedy, "/v1/leases/settle", body))),
   );
   expect(answers.every(({ status }) => status === 413)).toBe(true);
   const told = problem.parse(await answers[0]?.json());

@@ -101,11 +101,6 @@ test("a client that reads nothing of its answers is cut off", async () => {
   await impatient.stop(0);
 });
 
-test("a port in use is refused with Node's own error", async () => {
-  const second = startServer(api.app, { host: "127.0.0.1", port: server.port, logger: api.deps.logger });
-  await expect(second).rejects.toMatchObject({ code: "EADDRINUSE" });
-});
-
 test("a request that has arrived as the server is told to stop is answered, on an idle connection and on a new one", async () => {
   const stopping = await startServer(api.app, { ...local, logger: api.deps.logger, timeouts });
   const get = "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n";

@@ -31,21 +31,6 @@ test("all processes share a tenant's limit, and grant not one permit more", asyn
   expect(permits.filter((permit) => permit?.allowed)).toHaveLength(1_000);
 });
 
-test("requests of a busy tenant share a call to Redis", async () => {
-  const calls: number[] = [];
-  const memory = memorySignal();
-  const signal: Signal = {
-    ...memory,
-    takePermits: (name, costs, rate) => {
-      calls.push(costs.length);
-      return memory.takePermits(name, costs, rate);
-    },
-  };
-  const limiter = createRateLimiter({ signal, observe }, { limit: 10_000, period_ms: 1_000 });
-  await Promise.all(Array.from({ length: 600 }, () => limiter.take("busy", 1)));
-  expect(calls).toEqual([500, 100]);
-});
-
 test("an answer says what remains; beyond the limit it is 429, saying when to come back", async () => {
   const api = await testApp({ rate_limit, signal: openSignal() });
   const first = await api.get(path);

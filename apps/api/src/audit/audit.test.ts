@@ -68,22 +68,3 @@ test("refusals and dry runs leave no entry", async () => {
   await api.send("POST", "/v1/dlq/replays", undefined, { filter: { queue: "mails" }, dry_run: true });
   expect(await entries()).toEqual([]);
 });
-
-test("an act that failed in the middle stays as begun: some of it may have been done", async () => {
-  const { sql } = api.deps.database;
-  await sql`ALTER TABLE atlasqueue.queues RENAME TO elsewhere`;
-  try {
-    expect((await pause("mails")).status).toBe(500);
-  } finally {
-    await sql`ALTER TABLE atlasqueue.elsewhere RENAME TO queues`;
-  }
-  expect(await entries()).toMatchObject([{ action: "queue.pause", finished: false }]);
-});
-
-test("acts that come at once are all kept, with their own counts", async () => {
-  const names = Array.from({ length: 40 }, (_, at) => `queue-${at}`);
-  await Promise.all(names.map(pause));
-  const kept = await entries();
-  expect(kept.map(({ target }) => target).toSorted()).toEqual(names.toSorted());
-  expect(kept.every(({ finished }) => finished)).toBe(true);
-});

@@ -89,25 +89,6 @@ test("a page of replays with large patches is cut at its bytes, and goes on ther
   expect(seen).toEqual(seen.toSorted().reverse());
 });
 
-test.each([
-  [{}, "/filter"],
-  [{ filter: {} }, "/filter"],
-  [{ filter: { all: true, type: "a" } }, "/filter"],
-  [{ filter: { ids: [] } }, "/filter/ids"],
-  [{ filter: { fingerprint: "xyz" } }, "/filter/fingerprint"],
-  [{ filter: { died_after: "yesterday" } }, "/filter/died_after"],
-  [{ filter: { all: true }, patch: [] }, "/patch"],
-  [{ filter: { all: true }, patch: null }, "/patch"],
-  [{ filter: { all: true }, rate: 0 }, "/rate"],
-  [{ filter: { all: true }, rate: 10_001 }, "/rate"],
-  [{ filter: { all: true }, speed: 1 }, "/speed"],
-])("a wish that is not clear is refused, and says where: %j", async (body, pointer) => {
-  const response = await create(body);
-  expect(response.status).toBe(422);
-  const { errors } = (await response.json()) as { errors: { pointer: string }[] };
-  expect(errors.map((error) => error.pointer)).toContain(pointer);
-});
-
 test("who made a replay stays with it, by token or by session", async () => {
   const guarded = await guardedApp();
   onTestFinished(guarded.stop);

@@ -43,28 +43,6 @@ test("the page shows every operation in a real browser, without complaints", { t
   expect(asked.filter((url) => !url.startsWith(server.url) && !url.startsWith("data:"))).toEqual([]);
 });
 
-test("an operation can be opened and tried from the page", { tags: ["nightly"] }, async () => {
-  const { page, complaints } = await watchedPage();
-  await page.goto(`${server.url}/docs`);
-  const health = page.locator("#operations-Health_and_metrics-getHealth");
-  await health.locator(".opblock-summary-control").click();
-  await health.getByRole("button", { name: "Try it out" }).click();
-  await health.getByRole("button", { name: "Execute" }).click();
-  await health.locator(".live-responses-table .response-col_status", { hasText: "200" }).waitFor();
-  expect(await health.locator(".live-responses-table").textContent()).toContain("atlasqueue-api");
-  expect(complaints).toEqual([]);
-});
-
-test("a submission is described by its fields, their limits and an example", { tags: ["nightly"] }, async () => {
-  const { page, complaints } = await watchedPage();
-  await page.goto(`${server.url}/docs#/Jobs/submitJob`);
-  const submit = page.locator("#operations-Jobs-submitJob.is-open");
-  await submit.getByText("mail.send").first().waitFor();
-  const text = (await submit.textContent()) ?? "";
-  for (const part of ["Idempotency-Key", "mail.send", "201", "422"]) expect(text).toContain(part);
-  expect(complaints).toEqual([]);
-});
-
 test.each([
   ["/docs", "text/html; charset=utf-8"],
   ["/docs/swagger-ui-bundle.js", "text/javascript; charset=utf-8"],

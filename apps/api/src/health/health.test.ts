@@ -53,7 +53,7 @@ test("without Postgres it is unavailable, and alive", { tags: ["slow"] }, async 
   await Promise.all([unavailable.stop(), nowhere.close()]);
 });
 
-test("a Postgres that becomes read-only makes it unavailable: no job can be stored", { tags: ["slow"] }, async () => {
+test("a read-only Postgres makes it unavailable, and a request for which no job can be stored says so", async () => {
   const own = await testDatabase();
   await own.database.sql.unsafe(`ALTER DATABASE "${own.name}" SET default_transaction_read_only = on`);
   const database = connectDatabase({ url: own.url, connectionsMax: 1, timeoutMs: 5_000 });
@@ -65,6 +65,15 @@ test("a Postgres that becomes read-only makes it unavailable: no job can be stor
     checks: { postgres: "read_only", redis: "up" },
     connections: pool,
   });
+  const refused = await readOnly.post("key", { type: "a" });
+  expect([refused.status, await refused.json()]).toMatchObject([
+    503,
+    {
+      type: "/problems/unavailable",
+      title: "The database is unavailable; try again with the same Idempotency-Key",
+      detail: "The database is read-only: it takes no writes",
+    },
+  ]);
   await Promise.all([readOnly.stop(), database.close()]);
   await own.drop();
 });

@@ -160,20 +160,6 @@ test("by ids, those to which it can be done; a cursor belongs to its own call", 
   expect((await api.send("POST", "/v1/jobs/bulk", undefined, tampered)).status).toBe(400);
 });
 
-test.each([
-  {},
-  { action: "cancel" },
-  { action: "cancel", filter: {} },
-  { action: "cancel", ids: [], all: true },
-  { action: "cancel", all: true, filter: { queue: "a" } },
-  { action: "pause", all: true },
-  { action: "cancel", filter: { status: "gone" } },
-])("without a clear choice nothing is done: %j", async (body) => {
-  const { id } = await submit();
-  expect((await api.send("POST", "/v1/jobs/bulk", undefined, body)).status).toBe(422);
-  expect(job.parse(await (await api.get(`/v1/jobs/${id}`)).json()).status).toBe("queued");
-});
-
 test("a held group says by which job, and how many wait", async () => {
   const first = await submit({ queue: "mail", group: "a" });
   for (let n = 0; n < 3; n += 1) await submit({ queue: "mail", group: "a" });

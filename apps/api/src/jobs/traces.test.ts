@@ -29,9 +29,6 @@ test.each([
   ["none", {}, untraced],
   ["only tracestate", { tracestate }, untraced],
   ["a malformed traceparent", { traceparent: "00-xyz", tracestate }, untraced],
-  ["two of them", { traceparent: `${traceparent}, ${traceparent}`, tracestate }, untraced],
-  ["a trace of zeros", { traceparent: `00-${"0".repeat(32)}-b7ad6b7169203331-01` }, untraced],
-  ["markup", { traceparent: "<script>alert(1)</script>" }, untraced],
   ["a malformed tracestate", { traceparent, tracestate: "no member" }, { traceparent, tracestate: null }],
 ])("a header that is malformed is ignored: %s", async (what, headers, kept) => {
   const answer = await api.post(`malformed ${what}`, { type: "a" }, headers);

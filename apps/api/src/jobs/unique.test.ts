@@ -73,22 +73,3 @@ test("a batch says which of its jobs already existed; a refused one stores none"
   });
   expect(await api.deps.database.sql`SELECT id FROM atlasqueue.jobs WHERE queue = 'q4'`).toHaveLength(2);
 });
-
-test.each([
-  [{ key: "" }, "/unique/key"],
-  [{ key: "x".repeat(257) }, "/unique/key"],
-  [{ key: "a\nb" }, "/unique/key"],
-  [{ scope: "ever" }, "/unique/scope"],
-  [{ scope: "window" }, "/unique/window_seconds"],
-  [{ window_seconds: 60 }, "/unique/window_seconds"],
-  [{ scope: "window", window_seconds: 0 }, "/unique/window_seconds"],
-  [{ scope: "window", window_seconds: 31_536_001 }, "/unique/window_seconds"],
-  [{ on_conflict: "ignore" }, "/unique/on_conflict"],
-  [{ colour: "red" }, "/unique/colour"],
-  [true, "/unique"],
-  [null, "/unique"],
-])("unique: %j is 422 and names %s", async (unique, pointer) => {
-  const response = await submit({ unique });
-  expect(response.status).toBe(422);
-  expect(problem.parse(await response.json()).errors?.map((one) => one.pointer)).toEqual([pointer]);
-});

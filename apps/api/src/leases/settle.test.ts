@@ -80,17 +80,6 @@ test("an ack with `next` is answered with the next job of the group, ready to be
   expect(await settle(second, {})).not.toHaveProperty("next");
 });
 
-test.each([
-  [{}, "/next/worker_id"],
-  [{ worker_id: "w", lease_seconds: 0 }, "/next/lease_seconds"],
-  [{ worker_id: "w", max_jobs: 2 }, "/next/max_jobs"],
-  [true, "/next"],
-])("a settlement's next of %j is refused", async (next, pointer) => {
-  const response = await post("/leases/settle", { acks: [], next });
-  expect(response.status).toBe(422);
-  expect(problem.parse(await response.json()).errors).toMatchObject([{ pointer }]);
-});
-
 test("ids are accepted in any case, and one given in two cases was named twice", async () => {
   const id = await submit("cases");
   const { lease_token } = await leaseOne("cases");

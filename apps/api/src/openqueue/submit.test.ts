@@ -68,10 +68,3 @@ test("a batch with a key is stored once; another batch under it is refused, wher
     expect(await client.errorOf(await submitBatch(other, "import-1"), 422)).toContain("a batch with another body");
   expect(await total("?queue_name=batch-key")).toBe(3);
 });
-
-test("the bounds of max_retries are accepted", async () => {
-  for (const max_retries of [0, 24]) {
-    const id = await client.submit({ payload: {}, max_retries });
-    expect((await client.detail(id)).max_retries).toBe(max_retries);
-  }
-});

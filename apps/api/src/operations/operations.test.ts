@@ -87,24 +87,3 @@ test("operations and replays are listed together, and replays alone at their own
   expect((await api.get(`/v1/dlq/replays/${begun.id}`)).status).toBe(404);
   expect((await api.send("POST", `/v1/dlq/replays/${begun.id}/pause`)).status).toBe(404);
 });
-
-test.each([
-  [{}, '/kind is required: "cancel", "retry", "delete" or "purge"'],
-  [{ kind: "replay", all: true }, '/kind must be "cancel", "retry", "delete" or "purge"; got "replay"'],
-  [{ kind: "cancel" }, "must not be without a choice"],
-  [
-    { kind: "cancel", filter: {} },
-    "/filter must be an object with at least one of the fields of the jobs list; got {}",
-  ],
-  [{ kind: "cancel", filter: { queue: "a" }, all: true }, "must not choose in several ways"],
-  [{ kind: "cancel", all: false }, "true, when every job is meant"],
-  [{ kind: "cancel", filter: { status: "gone" } }, "one of "],
-  [{ kind: "cancel", ids: ["00000000-0000-4000-8000-000000000000"] }, "ids"],
-  [{ kind: "cancel", all: true, rate: 5 }, "rate"],
-  [{ kind: "cancel", all: true, dry_run: "yes" }, "true or false"],
-])("a request that does not say clearly what is meant is 422: %j", async (body, says) => {
-  const response = await send(body);
-  expect(response.status).toBe(422);
-  expect(((await response.json()) as { detail: string }).detail).toContain(says);
-  expect(operationPage.parse(await (await api.get("/v1/operations")).json()).items).toEqual([]);
-});

@@ -120,8 +120,6 @@ test("the queues come in pages, in the order of their names, with a cursor that 
   expect(names).toEqual([...new Set(names)].toSorted());
   expect(names.filter((name) => name.startsWith("page-"))).toHaveLength(1_005);
   expect((await page("?limit=2")).items.map((one) => one.queue)).toEqual(names.slice(0, 2));
-  expect((await api.get("/v1/queues?limit=0")).status).toBe(422);
-  expect((await api.get("/v1/queues?limit=1001")).status).toBe(422);
   expect((await api.get(`/v1/jobs?cursor=${first.next_cursor}`)).status).toBe(400);
   await sql`DELETE FROM atlasqueue.queue_counts WHERE queue LIKE 'page-%'`;
 });

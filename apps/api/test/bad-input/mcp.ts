@@ -64,6 +64,21 @@ export const mcpRows: Row[] = [
   ),
   answered(28, "a limit of 0", call("list_jobs", '{"limit":0}'), "/limit must be an integer from 1 to 50; got 0"),
   answered(28, "a cursor that was made up", call("list_jobs", '{"cursor":"x"}'), "next_cursor"),
+  ...(
+    [
+      [20, "get_job_status", "{}", "/job_id is required"],
+      [5, "enqueue_job", '{"payload":{}}', "/idempotency_key is required"],
+      [24, "enqueue_job", '{"payload":[],"idempotency_key":"a"}', "/payload must be a JSON object"],
+      [24, "replay_dead", '{"dry_run":false}', "Call replay_dead with dry_run first"],
+      [24, "replay_dead", '{"fingerprint":"x"}', "/fingerprint must be"],
+      [24, "pause_queue", '{"queue_name":"../admin","idempotency_key":"a"}', "/queue_name must be"],
+      [27, "ack_job", '{"job_id":"01920000-0000-7000-8000-000000000000","lease_token":"x"}', "/lease_token must be"],
+      [28, "list_jobs", '{"status":"lost"}', "/status must be one of scheduled"],
+      [28, "get_throughput", '{"window":"1y"}', "/window must be one of 15m"],
+    ] as const
+  ).map(([row, tool, args, says]) =>
+    answered(row, `${args} as ${tool}`, call(tool, args), says, "/mcp?toolsets=read,operate,work"),
+  ),
   {
     row: 28,
     what: "a toolset that there is not",

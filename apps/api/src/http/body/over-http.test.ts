@@ -70,18 +70,6 @@ test("a body in many pieces, cut inside a character, is put together", async () 
   expect(answer).toContain('"type":"é"');
 });
 
-test("a stalled body is reported as a request answered with 408", async () => {
-  const answer = await say(
-    server.port,
-    post("X-Request-ID: stalled\r\nIdempotency-Key: k\r\nContent-Length: 100", '{"type'),
-  );
-  expect(answer).toContain("HTTP/1.1 408");
-  expect(answer).toContain("application/problem+json");
-  await eventually(() =>
-    expect(api.events).toContainEqual(expect.objectContaining({ caller_request_id: "stalled", status_code: 408 })),
-  );
-});
-
 test("a client that hangs up in the middle of its body is not our error", async () => {
   const socket = await rawSocket(server.port);
   socket.write(post("X-Request-ID: gone\r\nIdempotency-Key: k\r\nContent-Length: 100", '{"type'));

@@ -44,15 +44,3 @@ test("a database that goes away ends the stream; the same lines again are each s
     SELECT count(*)::int AS jobs FROM atlasqueue.jobs JOIN atlasqueue.idempotency_keys USING (tenant) WHERE jobs.id = job_id AND key LIKE 'outage-%'`;
   expect(row).toEqual({ jobs: 3_000 });
 });
-
-test("50,000 lines are each stored once and answered in order", { tags: ["slow"], timeout: 120_000 }, async () => {
-  const client = (await lineClient(api.port)).read();
-  const all = lines(50_000, "many");
-  for (let from = 0; from < all.length; from += 1_000) await client.send(all.slice(from, from + 1_000).join(""));
-  client.end();
-  await client.closed;
-  const answers = client.answers();
-  expect(answers.pop()).toEqual({ end: "complete", answered: 50_000 });
-  expect(answers.every(({ line, outcome }, at) => line === at + 1 && outcome === "created")).toBe(true);
-  expect(new Set(answers.map(({ id }) => id)).size).toBe(50_000);
-});
