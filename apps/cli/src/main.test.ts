@@ -15,9 +15,7 @@ const impatient = `data:text/javascript,${encodeURIComponent(`
 
 // The first process of a container would never hear of a signal that nothing listens for.
 test.each([
-  ["api", 0],
   ["worker", 0],
-  ["start", 0],
   ["top", 143],
 ])("%s, told to stop while it is still being loaded, ends with %i", async (command, code) => {
   const own = await testDatabase();

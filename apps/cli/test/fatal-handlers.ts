@@ -14,7 +14,6 @@ export const fatal = [
     });
     return never;
   }),
-  defineHandler("exits", any, (_payload, { job }) => (job.attempt > 1 ? job.attempt : process.exit(3))),
   defineHandler("fills-the-memory", any, (_payload, { job }) => {
     if (job.attempt > 1) return job.attempt;
     // As V8 ends a process whose heap is full, without the minutes it takes to fill it.

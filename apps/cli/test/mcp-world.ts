@@ -12,7 +12,7 @@ export const transports = ["http", "stdio"] as const;
 export type Transport = (typeof transports)[number];
 /** 2026-07-28, and the protocols before it. */
 export const eras = ["modern", "legacy"] as const;
-type Era = (typeof eras)[number];
+export type Era = (typeof eras)[number];
 
 export type Answer = {
   /** What the tool answered, as it is typed. */

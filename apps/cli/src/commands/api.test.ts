@@ -1,6 +1,6 @@
 import { createServer } from "node:net";
 import { once } from "node:events";
-import { createDatabase, postgresUrl, spawnProcess, tcpProxy, testDatabase, forFile } from "@atlasqueue/harness";
+import { spawnProcess, testDatabase, forFile } from "@atlasqueue/harness";
 import { expect, test } from "vitest";
 import { mainFile, serversOf } from "../../test/run-start.ts";
 
@@ -9,17 +9,17 @@ const database = forFile(testDatabase);
 const start = (env: Record<string, string | undefined>, program = "api") =>
   spawnProcess(mainFile, { args: [program], env: { ...serversOf(database.url), API_PORT: "0", ...env } });
 
-test.each(["SIGTERM", "SIGINT"] as const)("it serves, and %s ends it with 0", async (signal) => {
+test("it serves, and SIGTERM ends it with 0", async () => {
   const api = await start({});
   await api.waitForLine("api_started");
   const { url } = api.logs[0] as { url: string };
   const response = await fetch(`${url}/v1/jobs`, {
     method: "POST",
-    headers: { "content-type": "application/json", "idempotency-key": signal, "x-request-id": "from-main" },
+    headers: { "content-type": "application/json", "idempotency-key": "one", "x-request-id": "from-main" },
     body: '{"type":"a"}',
   });
   expect(response.status).toBe(201);
-  api.kill(signal);
+  api.kill("SIGTERM");
   expect(await api.waitForExit()).toEqual({ code: 0, signal: null });
   // The sweep may have found another test's job; the signal follows the commit, concurrently with the answer.
   const events = new Set(api.logs.map(({ event }) => event).filter((event) => event !== "jobs_resignalled"));
@@ -35,9 +35,7 @@ test.each(["SIGTERM", "SIGINT"] as const)("it serves, and %s ends it with 0", as
 });
 
 test.each([
-  [{ DATABASE_URL: undefined }, /^DATABASE_URL is not set/],
   [{ DATABASE_URL: "postgres://127.0.0.1:1/x" }, /^the database in DATABASE_URL cannot be reached: .*ECONNREFUSED/],
-  [{ API_HOST: "0.0.0.0" }, /^API_HOST must be a loopback address/],
   [{ API_HOST: "203.0.113.1", ALLOW_UNAUTHENTICATED: "true" }, /^API_HOST must be an address of this machine/],
 ])("what a person can fix is one line and exit code 1: %j", async (env, line) => {
   const api = await start(env);
@@ -53,26 +51,6 @@ test("a port in use is one line and exit code 1", async () => {
   expect(await api.waitForExit()).toEqual({ code: 1, signal: null });
   expect(api.errorLines).toEqual([expect.stringContaining(`127.0.0.1:${port} is in use`)]);
   taken.close();
-});
-
-test("a PostgreSQL that is too old is one line naming the oldest supported one", { tags: ["nightly"] }, async () => {
-  const proxy = await tcpProxy(database.url);
-  const [row] = await database.database.sql<
-    { number: string }[]
-  >`SELECT current_setting('server_version_num') AS number`;
-  proxy.alterAnswers((text) => text.replaceAll(row?.number ?? "", "150004"));
-  const api = await start({ DATABASE_URL: proxy.url });
-  expect(await api.waitForExit()).toEqual({ code: 1, signal: null });
-  expect(api.errorLines).toEqual(["DATABASE_URL: AtlasQueue needs PostgreSQL 16 or newer; the server is 15.4"]);
-  await proxy.close();
-});
-
-test("a database without our tables is one line saying how to create them", { tags: ["nightly"] }, async () => {
-  const empty = await createDatabase(postgresUrl());
-  const api = await start({ DATABASE_URL: empty.url });
-  expect(await api.waitForExit()).toEqual({ code: 1, signal: null });
-  expect(api.errorLines).toEqual([expect.stringContaining("atlasqueue migrate")]);
-  await empty.drop();
 });
 
 test("a database that lacks a migration is one line naming both versions", { tags: ["nightly"] }, async () => {

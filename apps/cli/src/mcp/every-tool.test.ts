@@ -1,8 +1,7 @@
 import { forFile } from "@atlasqueue/harness";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { eras, mcpWorld, transports, type Speaker } from "../../test/mcp-world.ts";
+import { eras, mcpWorld, transports, type Era, type Speaker, type Transport } from "../../test/mcp-world.ts";
 import { tour } from "../../test/mcp-tour.ts";
-import { admin, read, scopeOf, submit, work } from "../../test/tool-scopes.ts";
 import { newerApi } from "../../test/newer-api.ts";
 
 // The official client, over both transports and both protocols, against a real API.
@@ -10,8 +9,13 @@ const world = forFile(mcpWorld);
 
 const all = "read,operate,work";
 const ways = transports.flatMap((transport) => eras.map((era) => [transport, era] as const));
+/** The other two are tried at night. */
+const isForADay = ([transport, era]: (typeof ways)[number]) => (transport === "http") === (era === "modern");
 
-describe.each(ways)("over %s, %s", (transport, era) => {
+describe.each(ways.filter(isForADay))("over %s, %s", toolsOver);
+describe.each(ways.filter((way) => !isForADay(way)))("over %s, %s", { tags: ["nightly"] }, toolsOver);
+
+function toolsOver(transport: Transport, era: Era): void {
   const queue = `${transport}-${era}`;
   let speaker: Speaker;
   beforeAll(async () => {
@@ -23,23 +27,6 @@ describe.each(ways)("over %s, %s", (transport, era) => {
     const names = await speaker.names();
     expect(names).toHaveLength(28);
     expect((await tour(speaker, queue)).toSorted()).toEqual(names.toSorted());
-  });
-
-  test("a token with just the scope of a tool can do all that it does", { tags: ["nightly"] }, async () => {
-    const one = (token: string) => world.speak(transport, { token, era, toolsets: all });
-    const { tokens } = world;
-    const speakers = {
-      read: await one(tokens.read),
-      submit: await one(tokens.submit),
-      work: await one(tokens.work),
-      admin: speaker,
-    };
-    for (const { names } of Object.values(speakers)) await names();
-    const called = await tour(
-      { ...speaker, call: (name, args) => speakers[scopeOf(name)].call(name, args) },
-      `${queue}-scoped`,
-    );
-    expect(called.toSorted()).toEqual([...read, ...submit, ...work, ...admin].toSorted());
   });
 
   test("each tool has a title, a description, four hints, and schemas that say what is meant", async () => {
@@ -116,7 +103,7 @@ describe.each(ways)("over %s, %s", (transport, era) => {
     await expect(said("why_is_this_queue_behind", { queue_name: "a b" })).rejects.toThrow("queue_name");
     await expect(said("nothing")).rejects.toThrow("why_is_this_queue_behind");
   });
-});
+}
 
 test("an API that says more than the tools know changes nothing in their answers", { tags: ["nightly"] }, async () => {
   const newer = await newerApi(world.api.url);

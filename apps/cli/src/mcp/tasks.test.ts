@@ -40,10 +40,6 @@ describe.each(transports)("over %s", (transport) => {
     if (held) await (act === "ack" ? queue.ack(held, { sent: 17 }) : queue.nack(held, "Error: no such customer"));
   };
 
-  test("the server says that it knows tasks", async () => {
-    expect((await ask("server/discover", {})).result).toMatchObject({ capabilities: withTasks });
-  });
-
   test("an enqueued job is a task under its own id, which is polled to its result", async () => {
     const { result = {} } = await enqueue("done");
     expect(isCreateTaskResultV2(result), JSON.stringify(result)).toBe(true);

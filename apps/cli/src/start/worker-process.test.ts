@@ -34,7 +34,7 @@ test("the in-memory signal, not the sweep, hands a job to the worker, and the ba
   expect(named("jobs_resignalled")).toEqual([]);
 });
 
-test.each(["throws-late", "exits", "fills-the-memory"])(
+test.each(["throws-late", "fills-the-memory"])(
   "a handler that %s ends only the worker's process; another takes its place, and the job gets its next attempt",
   async (type) => {
     const deaths = named("process_died").length;
