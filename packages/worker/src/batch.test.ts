@@ -73,7 +73,7 @@ test("a job that is cancelled leaves its batch, before the call or during it, an
     calls.push({ ids: jobs.map(({ id }) => id), aborted, all: signal.aborted });
     return jobs.map(({ payload }) => payload.n);
   });
-  work([handler]);
+  work([handler], { leaseSeconds: 1 });
   const cancelRunning = async (id = "") => {
     await becomes(id, { status: "running" });
     const lost = named("lease_lost").length;

@@ -40,7 +40,6 @@ async function submit(redis: string | undefined, ...types: string[]): Promise<vo
 
 describe.each([
   ["with Redis", redisUrl],
-  ["without Redis", () => undefined],
   ["with an empty redisUrl", () => ""],
 ])("a worker %s", (_name, url) => {
   test("runs the jobs of all its handlers, and stops with nothing left open", async () => {
@@ -80,14 +79,6 @@ test("a stop waits for the running handlers, and a second one for the first", as
   resolve();
   await stopping;
   expect(await statuses()).toEqual(["succeeded"]);
-});
-
-test("at the deadline of a stop, what still runs is given back", async () => {
-  const worker = open({ handlers: [defineHandler("endless", any, () => new Promise(() => {}))] });
-  await submit(undefined, "endless");
-  await eventually(async () => expect(await statuses()).toEqual(["running"]));
-  await worker.stop({ deadlineMs: 0 });
-  expect(await statuses()).toEqual(["queued"]);
 });
 
 test("without a database it goes on, and says so in its log", async () => {

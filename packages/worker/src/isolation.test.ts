@@ -1,15 +1,11 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { queueLimits } from "@atlasqueue/contract";
-import { connectDatabase, createLogger, createQueue, memorySignal } from "@atlasqueue/core";
+import { connectDatabase, createQueue } from "@atlasqueue/core";
 import { complete, requirePostgres, setLimits, type Deps } from "@atlasqueue/core/internal";
 import { findJob } from "@atlasqueue/core/internal/http";
 import { claim } from "@atlasqueue/core/internal/worker";
 import { enqueue } from "@atlasqueue/core/internal/tools";
-import { eventually, forFile, recordEvents, submission, submit, testDatabase } from "@atlasqueue/harness";
+import { forFile, submission, testDatabase } from "@atlasqueue/harness";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { z } from "zod";
-import { defineHandler } from "./handler.ts";
-import { startWorker } from "./start-worker.ts";
 
 // A database whose transactions by default see only what was committed when they began.
 
@@ -27,49 +23,6 @@ beforeAll(async () => {
   await requirePostgres(deps.database);
 });
 afterAll(() => deps.database.close());
-
-const jobs = 20;
-
-test("a limit of 1 never lets 2 run, however many workers there are", async () => {
-  await setLimits(deps, { tenant: "default", queue: "default" }, queueLimits.parse({ concurrency: 1 }));
-  const signal = memorySignal();
-  const logger = createLogger("silent", "test");
-  let running = 0;
-  let most = 0;
-  const handler = defineHandler("noop", z.looseObject({}), async () => {
-    running += 1;
-    most = Math.max(most, running);
-    await delay(10);
-    running -= 1;
-  });
-  const connect = async () => {
-    const database = connectDatabase({ url: own.url, connectionsMax: 3, timeoutMs: 15_000 });
-    await requirePostgres(database);
-    return database;
-  };
-  const databases = await Promise.all([1, 2, 3, 4].map(connect));
-  const workers = databases.map((database) =>
-    startWorker({ database, signal, logger, observe: recordEvents().observe }, { handlers: [handler], concurrency: 8 }),
-  );
-  const outcomes = await submit(
-    { ...deps, signal },
-    Array.from({ length: jobs }, () => submission()),
-    { idempotency_ttl_seconds: 60 },
-  );
-  expect(outcomes).toHaveLength(jobs);
-  await eventually(
-    async () => {
-      const [row] = await own.database.sql<{ done: number }[]>`
-        SELECT count(*)::int AS done FROM atlasqueue.jobs WHERE status = 'succeeded' AND attempts = 1`;
-      expect(row?.done).toBe(jobs);
-    },
-    { timeout_ms: 60_000 },
-  );
-  expect(most).toBe(1);
-  await Promise.all(workers.map((worker) => worker.stop({ deadlineMs: 0 })));
-  await Promise.all(databases.map((database) => database.close()));
-  await signal.close();
-});
 
 test("of simultaneous claims under a limit of 1 at most one gets a job, even if all of them began before it was taken", async () => {
   await setLimits(deps, { tenant: "default", queue: "narrow" }, queueLimits.parse({ concurrency: 1 }));

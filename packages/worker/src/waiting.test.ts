@@ -1,5 +1,5 @@
 import { type Json } from "@atlasqueue/contract";
-import { createFollowUps, promoteAll, type FollowUps } from "@atlasqueue/core/internal";
+import { createFollowUps, type FollowUps } from "@atlasqueue/core/internal";
 import { sendSignal } from "@atlasqueue/core/internal/http";
 import { eventually } from "@atlasqueue/harness";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -131,14 +131,4 @@ test("an isolated handler has both, and its process goes on to the next job", { 
   expect(result).toMatchObject({ answer: { timed_out: false, payload: { a: "b" } }, again: 1 });
   const { by, pid } = result as { by: number; pid: number };
   expect(by, "the same process, before and after").toBe(pid);
-});
-
-test("a job woken by its time alone is found by the sweep's promotion", async () => {
-  work(async (_payload, { waitFor }) => waitFor("go", { timeoutSeconds: 3_600 }));
-  const [id = ""] = await harness.add({});
-  await harness.becomes(id, { status: "scheduled" });
-  await harness.sql()`UPDATE atlasqueue.job_state SET until = now() WHERE kind = 'wait'`;
-  await harness.sql()`UPDATE atlasqueue.jobs SET due_at = now(), run_at = now()`;
-  await promoteAll(harness.deps());
-  await harness.becomes(id, { status: "succeeded", result: { timed_out: true } });
 });

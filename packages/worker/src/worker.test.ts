@@ -26,14 +26,6 @@ describe.each(Object.entries(drivers))("with %s", (name, driver) => {
     expect(seen).toEqual([1, "sum", "default"]);
   });
 
-  test("a handler of a definition gets what the definition makes of the payload", async () => {
-    const sum = defineJob("sum", z.object({ a: z.number(), b: z.number().default(2) }));
-    work([defineHandler(sum, ({ a, b }) => a + b, { timeoutSeconds: 60 })]);
-    const [id, bad] = await add(sum.submission({ a: 1 }), { type: "sum", payload: {}, max_attempts: 1 });
-    await becomes(id, { status: "succeeded", result: 3 });
-    await becomes(bad, { status: "dead", last_error: expect.stringMatching(/^PayloadError: .*at a$/) });
-  });
-
   test("jobs from before the worker started are run, higher priorities first, then oldest first", async () => {
     const order: unknown[] = [];
     const ids = await add(
@@ -45,23 +37,6 @@ describe.each(Object.entries(drivers))("with %s", (name, driver) => {
     work([defineHandler("noop", any, ({ n }) => void order.push(n))], { concurrency: 1 });
     for (const id of ids) await becomes(id, { status: "succeeded" });
     expect(order).toEqual([3, 1, 2, 4]);
-  });
-
-  test("a failing job is retried until it succeeds, and its errors are kept", async () => {
-    work([
-      defineHandler("flaky", any, (_payload, { job }) => {
-        if (job.attempt < 3) throw new TypeError(`attempt ${job.attempt}`);
-        return job.last_error;
-      }),
-    ]);
-    const [id] = await add({ type: "flaky" });
-    await becomes(id, { status: "succeeded", attempts: 3, result: "TypeError: attempt 2" });
-    const history =
-      await sql()`SELECT attempt, outcome, error FROM atlasqueue.job_attempts WHERE job_id = ${id ?? ""} ORDER BY id`;
-    expect(history).toEqual([
-      { attempt: 1, outcome: "failed", error: "TypeError: attempt 1" },
-      { attempt: 2, outcome: "failed", error: "TypeError: attempt 2" },
-    ]);
   });
 
   test("a job that fails every time is dead, and once among the dead letters", async () => {
@@ -80,26 +55,51 @@ describe.each(Object.entries(drivers))("with %s", (name, driver) => {
     const job = await read(id);
     expect(job?.started_at?.getTime()).toBeGreaterThanOrEqual(job?.run_at.getTime() ?? Infinity);
   });
+});
 
-  test("no more handlers run at once than concurrency allows", async () => {
-    let now = 0;
-    let most = 0;
-    const { open, opened } = gate();
-    work(
-      [
-        defineHandler("noop", any, async () => {
-          most = Math.max(most, (now += 1));
-          if (most === 3) open();
-          await opened;
-          now -= 1;
-        }),
-      ],
-      { concurrency: 3 },
-    );
-    const ids = await add(...Array.from({ length: 12 }, () => ({})));
-    for (const id of ids) await becomes(id, { status: "succeeded" });
-    expect(most).toBe(3);
-  });
+test("a handler of a definition gets what the definition makes of the payload", async () => {
+  const sum = defineJob("sum", z.object({ a: z.number(), b: z.number().default(2) }));
+  work([defineHandler(sum, ({ a, b }) => a + b, { timeoutSeconds: 60 })]);
+  const [id, bad] = await add(sum.submission({ a: 1 }), { type: "sum", payload: {}, max_attempts: 1 });
+  await becomes(id, { status: "succeeded", result: 3 });
+  await becomes(bad, { status: "dead", last_error: expect.stringMatching(/^PayloadError: .*at a$/) });
+});
+
+test("a failing job is retried until it succeeds, and its errors are kept", async () => {
+  work([
+    defineHandler("flaky", any, (_payload, { job }) => {
+      if (job.attempt < 3) throw new TypeError(`attempt ${job.attempt}`);
+      return job.last_error;
+    }),
+  ]);
+  const [id] = await add({ type: "flaky" });
+  await becomes(id, { status: "succeeded", attempts: 3, result: "TypeError: attempt 2" });
+  const history =
+    await sql()`SELECT attempt, outcome, error FROM atlasqueue.job_attempts WHERE job_id = ${id ?? ""} ORDER BY id`;
+  expect(history).toEqual([
+    { attempt: 1, outcome: "failed", error: "TypeError: attempt 1" },
+    { attempt: 2, outcome: "failed", error: "TypeError: attempt 2" },
+  ]);
+});
+
+test("no more handlers run at once than concurrency allows", async () => {
+  let now = 0;
+  let most = 0;
+  const { open, opened } = gate();
+  work(
+    [
+      defineHandler("noop", any, async () => {
+        most = Math.max(most, (now += 1));
+        if (most === 3) open();
+        await opened;
+        now -= 1;
+      }),
+    ],
+    { concurrency: 3 },
+  );
+  const ids = await add(...Array.from({ length: 12 }, () => ({})));
+  for (const id of ids) await becomes(id, { status: "succeeded" });
+  expect(most).toBe(3);
 });
 
 test("jobs without a signal are found in every queue of a fleet whose workers serve different ones", async () => {
@@ -150,7 +150,7 @@ describe("leases", () => {
   test("a vanished worker's jobs are run by another", async () => {
     const [id] = await add({});
     expect(await claim([id ?? ""], { lease_seconds: 0.3 })).toHaveLength(1);
-    work([defineHandler("noop", any, () => null)]);
+    work([defineHandler("noop", any, () => null)], {}, { recovery_gate_ms: 500 });
     await becomes(id, { status: "succeeded", attempts: 2 });
   });
 });

@@ -1,9 +1,15 @@
 import { closeSync, writeSync } from "node:fs";
 import { z } from "zod";
-import { defineHandler, DoNotRetryError } from "../src/index.ts";
+import { defineHandler, DoNotRetryError, type JobContext } from "../src/index.ts";
 
 const any = z.looseObject({});
 const isolate = { module: import.meta.url };
+
+/** The numbers that a job waited for, and of how many. */
+export async function sumParents(_payload: unknown, { parents, parentCounts }: JobContext) {
+  const sum = Object.values(await parents()).reduce((total, { result }) => total + Number(result), 0);
+  return { sum, succeeded: (await parentCounts()).succeeded };
+}
 
 /** Handlers that would take down a worker's own process. */
 export const isolatedHandlers = [
@@ -97,7 +103,6 @@ export const isolatedHandlers = [
     },
     { isolate },
   ),
-  defineHandler("logs", any, (_payload, { logger }) => logger.warn({ n: 1 }, "from_the_child"), { isolate }),
   defineHandler(
     "heedful",
     any,
@@ -117,22 +122,7 @@ export const isolatedHandlers = [
     { isolate },
   ),
   defineHandler("bad-step", any, (_payload, { step }) => step("a", () => new Map()), { isolate }),
-  defineHandler(
-    "look-isolated",
-    any,
-    async (_payload, { parents, parentCounts }) => {
-      const { succeeded, dead } = await parentCounts();
-      return { parents: await parents(), succeeded, dead };
-    },
-    { isolate },
-  ),
-  defineHandler(
-    "sum-isolated",
-    any,
-    async (_payload, { parents }) =>
-      Object.values(await parents()).reduce((total, { result }) => total + Number(result), 0),
-    { isolate },
-  ),
+  defineHandler("sum-isolated", any, sumParents, { isolate }),
   defineHandler(
     "tell-null",
     any,

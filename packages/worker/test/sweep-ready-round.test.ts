@@ -1,5 +1,4 @@
 import { redisSignal, type Signal } from "@atlasqueue/core";
-import { SignalUnavailableError } from "@atlasqueue/core/internal";
 import { queueKeys } from "../../core/src/signal/keys.ts";
 import { createReadyRound } from "../../core/src/maintenance/sweep/ready-round.ts";
 import { eventually, redisUrl, uniqueKeys } from "@atlasqueue/harness";
@@ -54,29 +53,6 @@ test("the round comes to every queue, and then starts over", async () => {
   expect(signalled).toHaveLength(1);
   for (let sweep = 0; sweep < 100 && (await round()) === 0; sweep += 1);
   expect(await lengthOf(deps.signal, "default", "q-7")).toBe(1);
-});
-
-test("a look that found nothing rests for as long as twenty of them take, one that Redis did not answer does not", async () => {
-  harness.useSignal(drivers.redis);
-  await harness.lose("default", ["mail"]);
-  const deps = harness.deps();
-  let looks = 0;
-  let is_away = true;
-  const look: Signal["look"] = async () => {
-    looks += 1;
-    if (is_away) throw new SignalUnavailableError("away");
-    await harness.sql()`SELECT pg_sleep(0.1)`;
-    return { length: 1, next: undefined, overflowed: false, marked: false };
-  };
-  const round = createReadyRound({ ...deps, signal: { ...deps.signal, look } });
-  for (let sweep = 0; sweep < 2; sweep += 1) await expect(round()).rejects.toThrow("away");
-  is_away = false;
-  for (let sweep = 0; sweep < 5; sweep += 1) await round();
-  expect(looks).toBe(3);
-  await eventually(async () => {
-    await round();
-    expect(looks).toBe(4);
-  });
 });
 
 test("a key of another type in place of one list keeps no other tenant's jobs waiting", async () => {

@@ -66,9 +66,10 @@ test("explain names no missing handler once a worker pushes", async () => {
   const id = await add({ type: "any.type" });
   await pauseAll(own.database);
   const noop = startWorker(deps(), { handlers: [noopHandler] });
-  onTestFinished(() => noop.stop({ deadlineMs: 0 }));
   const reasons = async () => (await explainJob(deps(), "default", id))?.reasons.map(({ code }) => code);
   await eventually(async () => expect(await reasons()).toContain("no_worker"));
+  // Otherwise it may take the job first, and let it rest.
+  await noop.stop({ deadlineMs: 0 });
   await pushing({ status: 200 });
   await eventually(async () => expect(await reasons()).not.toContain("no_worker"));
   await resumeQueue(deps(), { tenant: "default", queue: "default" });

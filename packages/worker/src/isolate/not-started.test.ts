@@ -6,6 +6,7 @@ import { isolatedHandlers } from "../../test/isolated-handlers.ts";
 import { withNode } from "../../test/node-of-children.ts";
 import { defineHandler } from "../handler.ts";
 
+const night = { tags: ["nightly"] };
 const { add, becomes, deps, named, read, work } = workerHarness();
 const mail = defineHandler("mail", any, () => "sent");
 const sums = (count: number) =>
@@ -22,7 +23,12 @@ test("jobs for which no process can be started go back with no attempt spent, an
   mend();
 });
 
-test("until a process could be started, a worker takes only jobs of other queues", { tags: ["nightly"] }, async () => {
+const away = () => Promise.reject(new SignalUnavailableError("away"));
+test.each([
+  ["", {}],
+  [", without Redis too", { take: away, wait: away }],
+])("until a process could be started, a worker takes only jobs of other queues%s", night, async (_how, changes) => {
+  Object.assign(deps().signal, changes);
   const mend = withNode("/nowhere/node");
   work([...isolatedHandlers, mail], { queues: ["default", "mails"], pollTimeoutSeconds: 60 });
   const ids = await add(...sums(50));
@@ -31,21 +37,6 @@ test("until a process could be started, a worker takes only jobs of other queues
   const [sent] = await add({ type: "mail", queue: "mails" });
   await becomes(sent, { status: "succeeded" });
   for (const id of ids) expect(await read(id)).toMatchObject({ status: "queued", attempts: 0, last_error: null });
-  mend();
-  for (const id of ids) await becomes(id, { status: "succeeded", attempts: 1 });
-});
-
-test("so it does without Redis", { tags: ["nightly"] }, async () => {
-  const { signal } = deps();
-  const away = () => Promise.reject(new SignalUnavailableError("away"));
-  Object.assign(signal, { take: away, wait: away });
-  const mend = withNode("/nowhere/node");
-  work([...isolatedHandlers, mail], { queues: ["default", "mails"] });
-  const ids = await add(...sums(50));
-  await eventually(() => expect(named("process_not_started").length).toBeGreaterThan(2));
-  expect(named("job_released").length).toBeLessThanOrEqual(20);
-  const [sent] = await add({ type: "mail", queue: "mails" });
-  await becomes(sent, { status: "succeeded" });
   mend();
   for (const id of ids) await becomes(id, { status: "succeeded", attempts: 1 });
 });
