@@ -41,29 +41,3 @@ test("a batch's key is no job's, nor is one made from it", async () => {
   expect((await api.post("shared", { type: "a" })).status).toBe(201);
   expect((await api.post("shared\\n0", { type: "a" })).status).toBe(201);
 });
-
-test("each job has a key or the batch has one, never both", async () => {
-  const [bare, keyed] = [{ type: "a" }, { type: "a", idempotency_key: "own" }];
-  const none = await send([keyed, bare]);
-  expect(await problemOf(none)).toMatchObject({
-    status: 422,
-    errors: [
-      {
-        pointer: "/jobs/1/idempotency_key",
-        message: expect.stringMatching(
-          /^is required, unless an Idempotency-Key header stands for the whole batch: 1 to/,
-        ),
-      },
-    ],
-  });
-  const both = await send([bare, keyed], "whole");
-  expect(await problemOf(both)).toMatchObject({
-    status: 422,
-    errors: [
-      {
-        pointer: "/jobs/1/idempotency_key",
-        message: "must be left out, as the Idempotency-Key header stands for the whole batch",
-      },
-    ],
-  });
-});

@@ -20,8 +20,6 @@ const problemOf = async (answer: Response) => {
   return { status, type, errors: errors?.map(({ pointer, message }) => `${pointer} ${message}`) };
 };
 const get = async (id: string) => (await (await api.send("GET", `/v1/jobs/${id}`)).json()) as Record<string, unknown>;
-const nobody = "01920000-0000-7000-8000-000000000000";
-
 const flow = {
   jobs: [
     { ref: "a", type: "x" },
@@ -106,13 +104,4 @@ test("a flow with a unique key that another job holds is refused under the key's
   const { jobs } = await store({ jobs: [{ type: "x", unique }] });
   const { type, errors } = await problemOf(await send({ jobs: [{ type: "x" }], then: { type: "x", unique } }));
   expect([type, errors]).toEqual(["/problems/unique-conflict", [`/then/unique is held by the job ${jobs[0]?.id}`]]);
-});
-
-test("alone, a job that waits for one that does not exist is refused under its own pointer", async () => {
-  const { status, errors } = await problemOf(await api.post(newKey(), { type: "x", depends_on: [nobody] }));
-  expect([status, errors]).toEqual([422, [`/depends_on/0 must be the id of a job that exists; got "${nobody}"`]]);
-  const ref = await problemOf(await api.post(newKey(), { type: "x", depends_on: ["a"] }));
-  expect(ref.errors).toEqual(['/depends_on/0 must be a UUID; got "a"']);
-  const unique = await problemOf(await api.post(newKey(), { type: "x", depends_on: [nobody], unique: {} }));
-  expect(unique.errors).toEqual(['/unique/on_conflict must be "reject" for a job in a flow; got "return"']);
 });

@@ -54,18 +54,6 @@ test("the same key and request again: 200 and the same job, in any order of the 
   }
 });
 
-test.each([{ type: "b" }, { type: "a", payload: { x: 2 } }, { type: "a", priority: 1 }, { type: "a", queue: "other" }])(
-  "the same key with another request is 422 and changes nothing: %j",
-  async (other) => {
-    const key = `mismatch ${JSON.stringify(other)}`;
-    const first = await jobOf(await api.post(key, { type: "a", payload: { x: 1 } }));
-    const response = await api.post(key, other);
-    expect(response.status).toBe(422);
-    expect(await response.json()).toMatchObject({ type: "/problems/idempotency-mismatch" });
-    expect((await jobOf(await api.post(key, { type: "a", payload: { x: 1 } }))).id).toBe(first.id);
-  },
-);
-
 test("a job is created even when its signal fails", async () => {
   const broken = {
     ...memorySignal(),

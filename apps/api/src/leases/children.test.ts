@@ -3,14 +3,12 @@ import { createStorageQuota } from "@atlasqueue/core/internal/http";
 import { eventually, forFile } from "@atlasqueue/harness";
 import { beforeAll, expect, test } from "vitest";
 import { guardedApp, makeTenant, makeToken } from "../../test/guarded-app.ts";
-import { serverOf } from "../../test/test-app.ts";
 
 const api = forFile(() =>
   guardedApp((core) => ({
     storageQuota: createStorageQuota(core, { stored_bytes_per_tenant_max: 100_000 }),
   })),
 );
-const server = serverOf(api);
 let tenant: string;
 let token: string;
 beforeAll(async () => {
@@ -20,15 +18,7 @@ beforeAll(async () => {
 
 let keys = 0;
 const send = (method: string, path: string, body?: object, as = token) =>
-  fetch(`${server.url}/v1${path}`, {
-    method,
-    headers: {
-      authorization: `Bearer ${as}`,
-      "content-type": "application/json",
-      "idempotency-key": `children-${(keys += 1)}`,
-    },
-    ...(body && { body: JSON.stringify(body) }),
-  });
+  api.send(method, `/v1${path}`, as, body, { "idempotency-key": `children-${(keys += 1)}` });
 const read = async (path: string) => (await send("GET", path)).json();
 const leased = async (queue: string) => {
   const answer = await send("POST", `/queues/${queue}/lease`, { worker_id: "w" });

@@ -7,8 +7,6 @@ import { testApp } from "../../test/test-app.ts";
 const api = forFile(testApp);
 const client = openQueueClient(api);
 
-const submit = (body: unknown, key?: string) =>
-  client.send("POST", "/jobs", body, key === undefined ? {} : { "idempotency-key": key });
 const submitBatch = (jobs: unknown[], key?: string) =>
   client.send("POST", "/jobs/batch", { jobs }, key === undefined ? {} : { "idempotency-key": key });
 const total = async (query = "") => (await client.list(query)).total;
@@ -34,19 +32,6 @@ test("a scheduled job is queued in the answer and pending afterwards; a run_at o
 test("without a key, submitting the same job again makes another one", async () => {
   const body = { payload: { same: true }, queue_name: "keyless" };
   expect(await client.submit(body)).not.toBe(await client.submit(body));
-});
-
-test("with a key, submitting the same job again gives the same one, and a different job is refused", async () => {
-  const body = { payload: { a: 1, b: 2 }, queue_name: "keyed" };
-  const first = await submit(body, "order-17");
-  const again = await submit({ queue_name: "keyed", payload: { b: 2, a: 1 } }, '"order-17"');
-  expect([first.status, again.status]).toEqual([201, 200]);
-  expect(first.headers.get("idempotency-replayed")).toBeNull();
-  expect(again.headers.get("idempotency-replayed")).toBe("true");
-  expect(await again.json()).toEqual(await first.json());
-  const other = await submit({ ...body, payload: {} }, "order-17");
-  expect(await client.errorOf(other, 422)).toContain("The key belongs to a job with another body");
-  expect(await total("?queue_name=keyed")).toBe(1);
 });
 
 test("a batch is stored whole, in its order, whatever its queues", async () => {

@@ -105,7 +105,12 @@ export const flowRows: Row[] = [
   {
     row: 25,
     what: "a job that waits for one that does not exist",
-    v1: [refused(submit(waitingFor(nobody)), "validation", "/depends_on/0"), noneStored],
+    v1: [
+      refused(submit(waitingFor(nobody)), "validation", "/depends_on/0"),
+      refused(submit(waitingFor("a")), "validation", "/depends_on/0"),
+      refused(submit(waitingFor(nobody, '"unique":{},')), "validation", "/unique/on_conflict"),
+      noneStored,
+    ],
   },
   ...["limit=0", "limit=51", "limit=abc", "limit=5&limit=6", "state=sleeping", "colour=red"].map((query) =>
     badQuestion(`/v1/flows?${query}`),

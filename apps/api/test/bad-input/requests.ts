@@ -146,7 +146,13 @@ export const requestRows: Row[] = [
     what: "the same key with another body",
     v1: [
       { send: submit(job, [json, key("mismatch")]), status: 201 },
-      refused(submit('{"type":"b"}', [json, key("mismatch")]), "idempotency_mismatch"),
+      ...[
+        '{"type":"b"}',
+        '{"type":"a","payload":{"x":1}}',
+        '{"type":"a","priority":1}',
+        '{"type":"a","queue":"b"}',
+      ].map((body) => refused(submit(body, [json, key("mismatch")]), "idempotency_mismatch")),
+      { send: submit(job, [json, key("mismatch")]), status: 200, says: "{id}" },
     ],
     // Keys are of the tenant, not of the surface.
     openqueue: [
