@@ -6,7 +6,7 @@ import { defineHandler } from "./handler.ts";
 const { add, becomes, deps, read, work } = workerHarness();
 
 /** Longer than the last words after the deadline of a stop may take. */
-const outage_ms = 7_000;
+const outage_ms = 5_500;
 
 test("a stop during an outage tries until its deadline to store what its handlers have done", async () => {
   let away_until = 0;

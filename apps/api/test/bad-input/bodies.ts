@@ -5,11 +5,11 @@ const id = "01920000-0000-7000-8000-000000000000";
 const at = (pointer: string) => `"pointer":"${pointer}"`;
 
 /** What a route of /v1 refuses, with the field that is wrong or what is said of it. */
-const bodies = (row: number, target: string, all: [body: unknown, says: string][], send = post): Row[] =>
+const bodies = (row: number, target: string, all: [body: unknown, says: string][]): Row[] =>
   all.map(([body, says]) => ({
     row,
     what: `${target} with ${JSON.stringify(body).slice(0, 70)}`,
-    v1: [refused(send(target, JSON.stringify(body)), "validation", says)],
+    v1: [refused(post(target, JSON.stringify(body)), "validation", says)],
   }));
 /** The same of OpenQueue's surface. */
 const bodiesThere = (row: number, target: string, all: [body: unknown, field: string][]): Row[] =>
@@ -40,7 +40,52 @@ const choices: [body: unknown, says: string][] = [
   [{ queue: "a", dry_run: "yes" }, at("/dry_run")],
 ];
 const any = { filter: { all: true } };
+const wrongUnique: [unique: unknown, pointer: string][] = [
+  [{ key: "" }, "/unique/key"],
+  [{ key: "x".repeat(257) }, "/unique/key"],
+  [{ key: "a\nb" }, "/unique/key"],
+  [{ scope: "ever" }, "/unique/scope"],
+  [{ scope: "window" }, "/unique/window_seconds"],
+  [{ window_seconds: 60 }, "/unique/window_seconds"],
+  [{ scope: "window", window_seconds: 0 }, "/unique/window_seconds"],
+  [{ scope: "window", window_seconds: 31_536_001 }, "/unique/window_seconds"],
+  [{ on_conflict: "ignore" }, "/unique/on_conflict"],
+  [{ colour: "red" }, "/unique/colour"],
+  [true, "/unique"],
+  [null, "/unique"],
+];
+const uniqueRow = (unique: unknown, pointer: string): Row => ({
+  row: 24,
+  what: `a job whose unique is ${JSON.stringify(unique).slice(0, 70)}`,
+  v1: [refused(submit(JSON.stringify({ type: "a", unique })), "validation", at(pointer))],
+});
+
 const { name, ...timed } = { name: "nightly", cron: "30 2 * * *", job: { type: "a" } };
+const wrongSchedules: [what: string, change: object, pointer: string][] = [
+  ["a date that never comes", { cron: "0 0 30 2 *" }, "/cron"],
+  ["a nickname", { cron: "@daily" }, "/cron"],
+  ["a line end", { cron: "0 0 * *\n*" }, "/cron"],
+  ["a thousand numbers", { cron: `${"1,".repeat(1_000)}1 * * * *` }, "/cron"],
+  ["no cron", { cron: undefined }, "/cron"],
+  ["a zone of another planet", { timezone: "Mars/X" }, "/timezone"],
+  ["an offset", { timezone: "+02:00" }, "/timezone"],
+  ["another way to catch up", { catch_up: "some" }, "/catch_up"],
+  ["no job", { job: undefined }, "/job"],
+  ["a job without a type", { job: {} }, "/job/type"],
+  ["a job with its own time", { job: { type: "a", run_at: "2030-01-01T00:00:00Z" } }, "/job/run_at"],
+  ["a job with a delay", { job: { type: "a", delay_seconds: 5 } }, "/job/delay_seconds"],
+  ["a job with a key", { job: { type: "a", idempotency_key: "k" } }, "/job/idempotency_key"],
+];
+/** Neither made nor put in its place. */
+const scheduleRow = (what: string, change: object, pointer: string): Row => ({
+  row: 29,
+  what: `a schedule with ${what}`,
+  v1: [
+    refused(post("/v1/schedules", JSON.stringify({ name, ...timed, ...change })), "validation", at(pointer)),
+    refused(put("/v1/schedules/nightly", JSON.stringify({ ...timed, ...change })), "validation", at(pointer)),
+    refused(get("/v1/schedules/nightly"), "not_found"),
+  ],
+});
 
 /** What only one operation, or two, can be sent. */
 export const bodyRows: Row[] = [
@@ -97,51 +142,8 @@ export const bodyRows: Row[] = [
     [{ next: { worker_id: "w", max_jobs: 2 } }, at("/next/max_jobs")],
     [{ next: true }, at("/next")],
   ]),
-  ...[
-    [{ key: "" }, "/unique/key"],
-    [{ key: "x".repeat(257) }, "/unique/key"],
-    [{ key: "a\nb" }, "/unique/key"],
-    [{ scope: "ever" }, "/unique/scope"],
-    [{ scope: "window" }, "/unique/window_seconds"],
-    [{ window_seconds: 60 }, "/unique/window_seconds"],
-    [{ scope: "window", window_seconds: 0 }, "/unique/window_seconds"],
-    [{ scope: "window", window_seconds: 31_536_001 }, "/unique/window_seconds"],
-    [{ on_conflict: "ignore" }, "/unique/on_conflict"],
-    [{ colour: "red" }, "/unique/colour"],
-    [true, "/unique"],
-    [null, "/unique"],
-  ].map(([unique, pointer]): Row => ({
-    row: 24,
-    what: `a job whose unique is ${JSON.stringify(unique).slice(0, 70)}`,
-    v1: [refused(submit(JSON.stringify({ type: "a", unique })), "validation", at(String(pointer)))],
-  })),
-  ...(
-    [
-      ["a date that never comes", { cron: "0 0 30 2 *" }, "/cron"],
-      ["a nickname", { cron: "@daily" }, "/cron"],
-      ["a line end", { cron: "0 0 * *\n*" }, "/cron"],
-      ["a thousand numbers", { cron: `${"1,".repeat(1_000)}1 * * * *` }, "/cron"],
-      ["no cron", { cron: undefined }, "/cron"],
-      ["a zone of another planet", { timezone: "Mars/X" }, "/timezone"],
-      ["an offset", { timezone: "+02:00" }, "/timezone"],
-      ["another way to catch up", { catch_up: "some" }, "/catch_up"],
-      ["no job", { job: undefined }, "/job"],
-      ["a job without a type", { job: {} }, "/job/type"],
-      ["a job with its own time", { job: { type: "a", run_at: "2030-01-01T00:00:00Z" } }, "/job/run_at"],
-      ["a job with a delay", { job: { type: "a", delay_seconds: 5 } }, "/job/delay_seconds"],
-      ["a job with a key", { job: { type: "a", idempotency_key: "k" } }, "/job/idempotency_key"],
-    ] as const
-  ).map(([what, change, pointer]): Row => {
-    const body = JSON.stringify({ ...timed, ...change });
-    const named = JSON.stringify({ name, ...timed, ...change });
-    const none = refused(get("/v1/schedules/nightly"), "not_found");
-    const [made, replaced] = [post("/v1/schedules", named), put("/v1/schedules/nightly", body)];
-    return {
-      row: 29,
-      what: `a schedule with ${what}`,
-      v1: [...[made, replaced].map((send) => refused(send, "validation", at(pointer))), none],
-    };
-  }),
+  ...wrongUnique.map(([unique, pointer]) => uniqueRow(unique, pointer)),
+  ...wrongSchedules.map((wrong) => scheduleRow(...wrong)),
   ...bodies(29, "/v1/schedules", [
     ...[".", "..", "a b", "x".repeat(129)].map((other): [unknown, string] => [{ name: other, ...timed }, at("/name")]),
     ...[".", ".."].map((queue): [unknown, string] => [{ name, ...timed, job: { type: "a", queue } }, at("/job/queue")]),

@@ -217,7 +217,7 @@ export const jobRows: Row[] = [
       refused(post("/jobs?wait=1", '{"payload":{}}'), "validation", loc("query", "wait")),
     ],
   },
-  // Row 29 is about schedules, which there are none of yet, and OpenQueue has none.
+  // Row 29 is about schedules: it is in bodies.ts, and OpenQueue has none.
   {
     row: 31,
     what: "a result of 300 KiB",
