@@ -17,7 +17,7 @@ const api = forFile(() => {
   });
   return testApp({ gate: createGate({ requests_max: 4, kept: 2 }), database: { ...stepped, timeout_ms: 60_000 } });
 });
-afterAll(over.resolve);
+afterAll(() => over.resolve());
 
 const { submit, leaseOne } = leaseCalls(() => api);
 const heartbeat = ["POST", "/v1/jobs/:id/heartbeat", { lease_token: ":token" }] as const;
