@@ -3,6 +3,7 @@ import { eventually } from "@atlasqueue/harness";
 import { describe, expect, test } from "vitest";
 import { any, drivers, gate, noop, workerHarness } from "../../test/harness.ts";
 import { defineHandler } from "../handler.ts";
+import { createServed } from "./served.ts";
 
 const harness = workerHarness();
 
@@ -49,4 +50,13 @@ test.each([
   const reasons = (await explainJob(harness.deps(), "acme", second))?.reasons.map(({ code }) => code);
   expect(reasons).toEqual(["waiting_for_worker"]);
   hold.open();
+});
+
+test("a tenant found to have jobs ends the wait for those known before", async () => {
+  const served = createServed(harness.deps(), "*", ["default"]);
+  const wait = served.changed();
+  await addTo("late");
+  await served.discover();
+  expect(served.tenants()).toContain("late");
+  expect(wait.aborted).toBe(true);
 });
