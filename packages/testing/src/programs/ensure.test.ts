@@ -39,10 +39,10 @@ test.each(["chromium", "google-chrome"])("with %s present nothing is printed", (
 test.runIf(canInstall)("without a browser, root on Debian gets one", () => {
   const { status, stdout, stderr } = run(machine("works"), "chromium");
   expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
-  expect(stdout).toContain("installing chromium with apt-get");
+  expect(stdout).toContain("installing chromium-headless-shell with apt-get");
   expect(readFileSync(join(bin, "asked"), "utf8").trim().split("\n")).toEqual([
     "noninteractive -qq update",
-    "noninteractive -qq install -y --no-install-recommends chromium",
+    "noninteractive -qq install -y --no-install-recommends chromium-headless-shell",
   ]);
 });
 

@@ -35,11 +35,19 @@ const pythonModules =
 
 /** What the tests need besides Redis, which `start` needs too. */
 export const programs = {
+  // A page in the headless shell takes a third of the processor's time that it takes in the whole browser.
   chromium: {
     what: "Chromium or Chrome",
-    names: ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"],
+    names: [
+      "chromium-headless-shell",
+      "chromium",
+      "chromium-browser",
+      "google-chrome",
+      "google-chrome-stable",
+      "chrome",
+    ],
     paths: ["/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"],
-    package: { debian: "chromium", fedora: "chromium", mac: "--cask google-chrome" },
+    package: { debian: "chromium-headless-shell", fedora: "chromium", mac: "--cask google-chrome" },
   },
   pgbouncer: {
     what: "PgBouncer",
