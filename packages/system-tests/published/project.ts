@@ -1,6 +1,7 @@
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { inject } from "vitest";
 import { examples, root } from "./examples.ts";
 import { succeed } from "./run.ts";
 
@@ -43,13 +44,11 @@ const install_ms_max = 300_000;
 /** An npm project outside the workspace with the packed packages in it. */
 export type Project = {
   folder: string;
-  /** The archives, as they would be published. */
-  packed: string[];
   remove(): void;
 };
 
 /**
- * Packs what is built, and installs it as a user would, with the compilers and runtimes the README's examples must work
+ * Installs what was packed as a user would, with the compilers and runtimes the README's examples must work
  * on. Needs the npm registry.
  */
 export async function createProject(): Promise<Project> {
@@ -72,26 +71,15 @@ async function install(write: (folder: string) => void, more: readonly string[])
   const remove = () => rmSync(folder, { recursive: true, force: true });
   try {
     write(folder);
-    const packed = await pack(join(folder, "packed"));
+    const archives = inject("archives");
+    const packed = readdirSync(archives).map((name) => join(archives, name));
     const args = ["install", "--no-audit", "--no-fund", "--prefer-offline", ...packed, ...more];
     await succeed("npm", args, { cwd: folder, timeout_ms: install_ms_max });
-    return { folder, packed, remove };
+    return { folder, remove };
   } catch (error) {
     remove();
     throw error;
   }
-}
-
-async function pack(archives: string): Promise<string[]> {
-  mkdirSync(archives);
-  // It packs no private packages.
-  const private_ones = ["harness", "system-tests", "deploy", "bench", "faults", "dashboard", "docs"].map(
-    (name) => `!@atlasqueue/${name}`,
-  );
-  const filters = ["./packages/*", "./apps/*", ...private_ones];
-  const filtered = filters.flatMap((filter) => ["--filter", filter]);
-  await succeed("pnpm", ["--recursive", ...filtered, "pack", "--pack-destination", archives], { cwd: root });
-  return readdirSync(archives).map((name) => join(archives, name));
 }
 
 function writeFiles(folder: string): void {
