@@ -26,7 +26,7 @@ const became = {
 /** Both log the end of a payment a moment before or after its order goes on. */
 const sorted = ({ log, shipped }: { log: string[]; shipped: unknown[] }) => ({ log: log.toSorted(), shipped });
 
-test("an application written for BullMQ runs on BullMQ", { tags: ["slow"] }, async () => {
+test("an application written for BullMQ runs on BullMQ", { tags: ["nightly"] }, async () => {
   const redis = await ownRedis();
   onTestFinished(() => redis.stop());
   expect(sorted(await runShop(redis.url, orders))).toEqual(sorted(became));

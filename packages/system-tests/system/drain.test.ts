@@ -7,15 +7,6 @@ const system = forFile(startSystem);
 /** A job whose handler has not begun goes back as soon as its worker is told to end. */
 const handlerStart = (id: string) => new RegExp(`"event":"handler_start".*${id}`);
 
-test("SIGTERM with three jobs of five seconds running: they finish, and it ends", { tags: ["slow"] }, async () => {
-  const [api, worker] = await Promise.all([system.startApi(), system.startWorker()]);
-  const ids = await Promise.all([1, 2, 3].map(() => api.create({ type: "demo.sleep", payload: { ms: 5_000 } })));
-  for (const id of ids) await worker.waitForLine(handlerStart(id));
-  worker.kill("SIGTERM");
-  expect(await worker.waitForExit(20_000)).toMatchObject({ code: 0 });
-  for (const id of ids) expect(await api.read(id)).toMatchObject({ status: "succeeded", attempts: 1 });
-});
-
 test("SIGTERM with jobs of a minute and a deadline of two seconds: they go back, no attempt spent", async () => {
   const [api, worker] = await Promise.all([system.startApi(), system.startWorker({ WORKER_SHUTDOWN_SECONDS: "2" })]);
   const ids = await Promise.all([1, 2, 3].map(() => api.create({ type: "demo.sleep", payload: { ms: 60_000 } })));
@@ -26,25 +17,3 @@ test("SIGTERM with jobs of a minute and a deadline of two seconds: they go back,
   for (const id of ids) expect(await api.read(id)).toMatchObject({ status: "queued", attempts: 0 });
   expect((await system.redis.lrange("atlasqueue:jobs", 0, -1)).sort()).toEqual(ids.toSorted());
 });
-
-/** Each on a connection of its own, all at once. */
-const calls = 200;
-
-test.each(["1", "2"])(
-  "an API of %s processes answers all callers before it stops",
-  { tags: ["slow"] },
-  async (processes) => {
-    const api = await system.startApi({ API_PROCESSES: processes });
-    const outcomes = Array.from({ length: calls }, (_, at) =>
-      fetch(`${api.url}/v1/jobs?limit=5&queue=q${at}`, { headers: { connection: "close" } }).then(
-        ({ status }) => status,
-        (error: unknown) => String((error as Error).cause ?? error),
-      ),
-    );
-    // What has begun is the sign that the others are on their way.
-    await Promise.race(outcomes);
-    api.process.kill("SIGTERM");
-    expect(await api.process.waitForExit()).toMatchObject({ code: 0 });
-    expect(new Set(await Promise.all(outcomes))).toEqual(new Set([200]));
-  },
-);

@@ -1,11 +1,11 @@
-// @module-tag slow
+// @module-tag nightly
 import { fileURLToPath } from "node:url";
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import { eventually, forFile } from "@atlasqueue/harness";
 import { chance } from "@atlasqueue/harness/servers";
 import { inParallel, startSystem, type Api } from "./system.ts";
 
-/** To run more by hand: `GROUP_SEEDS=20 pnpm test:slow packages/system-tests/system/groups.test.ts`. */
+/** To run more by hand: `GROUP_SEEDS=20 pnpm test:nightly packages/system-tests/system/groups.test.ts`. */
 const seeds = Number(process.env["GROUP_SEEDS"] ?? 1);
 const queues = ["left", "right"];
 const groups = Array.from({ length: 50 }, (_, at) => `g${at}`);

@@ -38,7 +38,7 @@ describe.concurrent("behind nginx with the lines of proxy.md", () => {
     expect(await leased.json()).toMatchObject({ jobs: [{ job: { id } }] });
   });
 
-  test("a lease is held for the 30 s that it may wait", async () => {
+  test("a lease is held for the 30 s that it may wait", { tags: ["nightly"] }, async () => {
     const asked_at = performance.now();
     const leased = await post("/v1/queues/empty/lease", '{"worker_id":"w","lease_seconds":90,"wait_seconds":30}');
     expect([leased.status, await leased.json()]).toMatchObject([200, { jobs: [] }]);
