@@ -157,11 +157,10 @@ export function diesAsking(run: MadeUpRun): void {
   run.pass(3_500).lose("orphan").work("orphan");
 }
 
-/** It renews the lease of that job, and is answered, or gives up, after so long. */
-export function renews(run: MadeUpRun, ms: number, end: "answered" | "info" = "answered"): MadeUpRun {
-  const late = () => void run.pass(ms);
+/** It renews the lease of that job, and is answered after so long. */
+function renews(run: MadeUpRun, ms: number): MadeUpRun {
   const renewed = { job: "job-waits", token: "its-token" };
-  return run.call("renew", renewed, end === "info" ? end : {}, { process: "remote-1", meanwhile: late });
+  return run.call("renew", renewed, {}, { process: "remote-1", meanwhile: () => void run.pass(ms) });
 }
 
 /** It is told of that job in time, and renews its lease so long after, which takes `ms`; no handler sees it. */

@@ -1,16 +1,5 @@
 import { expect, test } from "vitest";
-import {
-  diesAsking,
-  givesBack,
-  goodRun,
-  itsAnswer,
-  remote,
-  renews,
-  repeats,
-  waits,
-  waitsAndRenews,
-  wanted,
-} from "../../test/good-run.ts";
+import { diesAsking, goodRun, itsAnswer, remote, waits, waitsAndRenews, wanted } from "../../test/good-run.ts";
 import { madeUpRun, type MadeUpRun } from "../../test/made-up-run.ts";
 import { check } from "./check.ts";
 
@@ -39,89 +28,9 @@ const excuses: readonly [name: string, kind: string, act: (run: MadeUpRun) => un
   ],
   [
     "attempts-seen",
-    "no answer came in time",
-    // It gave up at last, and nobody knows what it was given.
-    (run) =>
-      waits(
-        run,
-        "info",
-        (claim) => void claim().pass(1_200),
-        () => givesBack(run, "info"),
-      ),
-  ],
-  [
-    "attempts-seen",
-    "the answer with it took too long",
-    // It asked again in time, and the answer to that came late.
-    (run) =>
-      waits(
-        run,
-        "info",
-        (claim) => void claim().pass(300),
-        () => repeats(run, itsAnswer, () => void run.pass(1_200)),
-      ),
-  ],
-  [
-    "attempts-seen",
-    "no answer came in time",
-    // It asked again in time, and was answered when the lease had ended.
-    (run) =>
-      waits(
-        run,
-        "info",
-        (claim) => void claim().pass(300),
-        () => {
-          repeats(run, "info", () => void run.pass(3_000));
-          repeats(run, { jobs: [] }, () => {});
-        },
-      ),
-  ],
-  [
-    "attempts-seen",
-    "no answer came in time",
-    // A call by hand is all of its tries: the last one was answered when the lease had ended.
-    (run) => {
-      const asked = { worker: "remote-1-a-q", tenant: "a", to: "api-1" };
-      run.call("process", { name: "remote-1", role: "remote", pid: 3 }, "dies", { process: "rig" });
-      run.submit("waits");
-      const meanwhile = () =>
-        void run.move("job-waits", "running", { worker: asked.worker, token: "its-token" }).pass(3_500).lose("waits");
-      run.call("lease", asked, { jobs: [] }, { process: "remote-1", meanwhile });
-      run.work("waits");
-    },
-  ],
-  [
-    "attempts-seen",
     "its renewal took too long",
     // The answer came late in the worker's eyes, so it renews the lease before it starts.
     (run) => waitsAndRenews(run, 1_200),
-  ],
-  [
-    "attempts-seen",
-    "its renewal took too long",
-    // Each of several renewals is given up soon.
-    (run) =>
-      waits(
-        run,
-        itsAnswer,
-        (claim) => void claim(),
-        () => renews(renews(run, 700, "info").pass(500), 200),
-      ),
-  ],
-  [
-    "attempts-seen",
-    "no answer came in time",
-    // It asked again, and was told that nothing was leased, before an API leased for the request it had given up.
-    (run) =>
-      waits(
-        run,
-        "info",
-        () => {},
-        (claim) => {
-          repeats(run, { jobs: [] }, () => {});
-          claim();
-        },
-      ),
   ],
   [
     "run-whole",
@@ -138,21 +47,6 @@ const excuses: readonly [name: string, kind: string, act: (run: MadeUpRun) => un
     (run) => {
       const stood = { of: "standstill_ms", name: "remote-1", value: 600 };
       waits(run, itsAnswer, (claim) => void claim().call("sample", stood, {}).call("sample", stood, {}));
-    },
-  ],
-  [
-    "attempts-seen",
-    "no answer came in time",
-    // What another process ran right after this worker had given it back says nothing of where this worker is.
-    (run) => {
-      run.submit("back").move("job-back", "running", { worker: "remote-1-a-q" });
-      run.move("job-back", "queued", { attempts: 0 }).work("back");
-      waits(
-        run,
-        "info",
-        (claim) => void claim().pass(1_200),
-        () => givesBack(run, "info"),
-      );
     },
   ],
   [
@@ -180,16 +74,6 @@ const excuses: readonly [name: string, kind: string, act: (run: MadeUpRun) => un
       run.submit("late").move("job-late", "running").handle("late", "dies");
       run.fault("disk-full", ["postgres"], () => run.pass(16_000));
       run.lose("late", { lease_left_ms: -16_000 }).work("late");
-    },
-  ],
-  [
-    "recovery-time",
-    "PostgreSQL was in trouble",
-    (run) => {
-      run.submit("late").move("job-late", "running").handle("late", "dies");
-      run.fault("postgres-killed", ["postgres"], () => run.pass(500)).pass(3_000);
-      run.call("sample", { of: "write_ms", name: "postgres", value: 2_800 }, {});
-      run.pass(10_600).lose("late", { lease_left_ms: -14_100 }).work("late");
     },
   ],
   [

@@ -15,7 +15,6 @@ import {
   ResultError,
   TimeoutError,
   waitAll,
-  type JobSubmission,
 } from "@atlasqueue/client";
 
 const api = forFile(testApi);
@@ -42,25 +41,6 @@ async function twoJobs(queue: string) {
   if (!held) throw new Error("two were submitted");
   return { handles, held };
 }
-
-test("100 jobs with 20 % random failures: all 100 results through handles", { tags: ["slow"] }, async () => {
-  const seed = Math.random();
-  const fails = Array.from({ length: 100 }, (_, n) => (n * 7 + Math.floor(seed * 100)) % 5 === 0);
-  work("hundred", ({ n }, { job }) => {
-    // Each fails now and then and is retried; every fifth fails for good.
-    if (Math.random() < 0.2 && job.attempts < 3) throw new Error("not this time");
-    if (fails[Number(n)]) throw Object.assign(new OutOfStock(`tea ${String(n)}`), { name: "OutOfStock" });
-    return { n: Number(n) };
-  });
-  const jobs = fails.map((_, n): JobSubmission => ({ type: "a", queue: "hundred", payload: { n } }));
-  const handles = await client.submitMany(jobs);
-  const results = await gather(handles, { returnErrors: true });
-  expect(results).toHaveLength(100);
-  for (const [n, result] of results.entries())
-    if (fails[n]) expect(result).toMatchObject({ name: "JobFailedError", error: { data: { sku: `tea ${n}` } } });
-    else expect(result).toEqual({ n });
-  expect(results.filter((result) => result instanceof JobFailedError)).toHaveLength(20);
-});
 
 test("a handle gives the status, and the result as the definition makes it", async () => {
   const handle = await client.submit(add, { a: 1, b: 2 }, { queue: "typed" });
@@ -141,14 +121,6 @@ test("waitAll ends with the first job, or the first error, and says what is pend
     pending: [],
     slots: [{ result: 1 }, { kind: "failed", error: { error: { name: "Odd" } } }],
   });
-});
-
-test("a signal ends a wait for many", async () => {
-  const { handles } = await twoJobs("signal");
-  const stop = new AbortController();
-  const waits = [gather(handles, { signal: stop.signal }), waitAll(handles, { signal: stop.signal })].map(failed);
-  stop.abort(new Error("enough"));
-  expect((await Promise.all(waits)).map(String)).toEqual(["Error: enough", "Error: enough"]);
 });
 
 test("waits for many jobs take few requests, and stuck jobs hold up no others", { tags: ["slow"] }, async () => {
