@@ -123,6 +123,14 @@ test("waitAll ends with the first job, or the first error, and says what is pend
   });
 });
 
+test("a signal ends a wait for many", async () => {
+  const { handles } = await twoJobs("signal");
+  const stop = new AbortController();
+  const waits = [gather(handles, { signal: stop.signal }), waitAll(handles, { signal: stop.signal })].map(failed);
+  stop.abort(new Error("enough"));
+  expect((await Promise.all(waits)).map(String)).toEqual(["Error: enough", "Error: enough"]);
+});
+
 test("waits for many jobs take few requests, and stuck jobs hold up no others", { tags: ["slow"] }, async () => {
   let now = 0;
   let most = 0;
