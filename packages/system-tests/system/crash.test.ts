@@ -1,10 +1,22 @@
 import { expect, test } from "vitest";
-import { eventually, forFile, inTime } from "@atlasqueue/harness";
-import { startSystem } from "./system.ts";
+import { eventually, forFile, inTime, type SpawnedProcess } from "@atlasqueue/harness";
+import { startSystem, type Api } from "./system.ts";
 
 const lease_seconds = 1;
 const env = { WORKER_LEASE_SECONDS: String(lease_seconds) };
 const system = forFile(startSystem);
+
+/** Kills the worker that runs this attempt of a job, and takes it out of the list. */
+async function killWorker(api: Api, id: string, workers: SpawnedProcess[], attempts = 1): Promise<void> {
+  const running = await eventually(async () => {
+    const job = await api.read(id);
+    expect(job).toMatchObject({ status: "running", attempts });
+    return job;
+  });
+  const at = workers.findIndex(({ pid }) => String(running["worker_id"]).includes(`-${pid}-`));
+  const [victim] = workers.splice(at, 1);
+  victim?.kill("SIGKILL");
+}
 
 test("a worker killed in mid-handler: its job succeeds on another within the lease and two seconds", async () => {
   const [api, first] = await Promise.all([system.startApi(), system.startWorker(env)]);
@@ -13,14 +25,7 @@ test("a worker killed in mid-handler: its job succeeds on another within the lea
     // Both are already up, so that starting a process does not count as the sweep's lateness.
     workers.push(await system.startWorker(env));
     const id = await api.create({ type: "demo.sleep", payload: { ms: 2_000 } });
-    const running = await eventually(async () => {
-      const job = await api.read(id);
-      expect(job).toMatchObject({ status: "running" });
-      return job;
-    });
-    const isVictim = ({ pid }: { pid: number }) => String(running["worker_id"]).includes(`-${pid}-`);
-    const [victim] = workers.splice(workers.findIndex(isVictim), 1);
-    victim?.kill("SIGKILL");
+    await killWorker(api, id, workers);
     await workers[0]?.waitForLine(new RegExp(`"event":"handler_start".*${id}`));
     // By the database's clock, so that the job's own time does not count as the sweep's lateness.
     const [late] = await system.sql<{ ms: number }[]>`
@@ -32,15 +37,10 @@ test("a worker killed in mid-handler: its job succeeds on another within the lea
 }, 180_000);
 
 test("a job that kills every worker is dead at max_attempts, and once in the list of dead letters", async () => {
-  const api = await system.startApi();
+  const workers = Promise.all([1, 2, 3].map(() => system.startWorker(env)));
+  const [api, started] = await Promise.all([system.startApi(), workers]);
   const id = await api.create({ type: "demo.sleep", payload: { ms: 60_000 }, max_attempts: 2 });
-  for (let attempt = 1; attempt <= 2; attempt += 1) {
-    const victim = await system.startWorker(env);
-    await victim.waitForLine(new RegExp(`"event":"handler_start".*${id}`), 15_000);
-    victim.kill("SIGKILL");
-    await victim.waitForExit();
-  }
-  await system.startWorker(env);
+  for (const attempts of [1, 2]) await killWorker(api, id, started, attempts);
   await eventually(async () => {
     expect(await api.read(id)).toMatchObject({ status: "dead", attempts: 2, dead_reason: "lease_lost" });
     expect(await system.redis.lrange("atlasqueue:dlq", 0, -1)).toEqual([id]);
