@@ -9,7 +9,7 @@ export const explanations = {
   },
   pending_commit: {
     meaning: "The job was submitted inside a transaction and is not queued yet.",
-    fix: "Wait about a second. If it stays, check that an API or a worker runs.",
+    fix: "Wait two seconds. If it stays, check that an API or a worker runs.",
   },
   blocked: {
     meaning: "Another job of the same group must finish first.",

@@ -147,7 +147,7 @@ function pausedQueue({ queue, paused_at }: Facts): Reason[] {
 
 const pending: Reason = {
   code: "pending_commit",
-  detail: "It was submitted inside a transaction, and is queued within about a second of the commit.",
+  detail: "It was submitted inside a transaction, and is queued within a second or two of the commit.",
 };
 
 function blockedBy(job: Facts): Reason {

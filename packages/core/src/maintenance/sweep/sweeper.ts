@@ -8,8 +8,9 @@ import { createRecoveryGate } from "./recovery-gate.ts";
 /** One sweep per this time across the whole fleet. */
 const sweep_ms = 1_200;
 const period_ms = 1_220;
-/** The same after a sweep that found nothing to do: what only a sweep finds still runs "within a second or two". */
+/** The same once so many sweeps in a row found nothing: what only a sweep finds still runs "within a second or two". */
 const quiet_period_ms = 2_000;
+const quiet_after_sweeps = 10;
 /** To wake up costs a process more than such a sweep, so its quiet cells are swept at the same moments. */
 const together_ms = 250;
 /** A due row locked by another sweeper must not make this one spin. */
@@ -29,7 +30,7 @@ export function createSweeper(deps: SweepDeps, stop: AbortSignal, discover?: () 
   const duties = createDuties(deps, discover ?? (async () => {}), stop, gate);
   let wake = new AbortController();
   let due_at = Infinity;
-  let quiet = false;
+  let quiet_sweeps = 0;
 
   const sweep = async (found: Partial<DueSummary>, asked: boolean): Promise<void> => {
     const started = performance.now();
@@ -54,7 +55,7 @@ export function createSweeper(deps: SweepDeps, stop: AbortSignal, discover?: () 
       return;
     }
     const found = await dueSummaryInTime(deps);
-    quiet = isQuiet(found, deps.signal);
+    quiet_sweeps = isQuiet(found, deps.signal) ? quiet_sweeps + 1 : 0;
     if (found.lease_check_in_ms !== null) gate.start();
     const over = new AbortController();
     await Promise.race([sweep(found, !ours).catch(report), pause(sweep_ms_max, over.signal)]);
@@ -78,6 +79,7 @@ export function createSweeper(deps: SweepDeps, stop: AbortSignal, discover?: () 
       let rest_ms = rest_after_outage_ms;
       try {
         await turn();
+        const quiet = quiet_sweeps >= quiet_after_sweeps;
         rest_ms = quiet ? quiet_period_ms - (performance.now() % together_ms) : period_ms * (1 + Math.random() / 10);
       } catch (error) {
         report(error);

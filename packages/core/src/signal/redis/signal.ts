@@ -53,7 +53,16 @@ export function redisSignals(): typeof redisSignal {
     const one = shared.get(name) ?? { link: dialled(options), users: 0 };
     shared.set(name, one);
     one.users += 1;
-    return signalOver({ ...one.link, keys, close: () => (one.users -= 1) || one.link.close() }, options);
+    let open = true;
+    const close = (): void => {
+      if (!open) return;
+      open = false;
+      one.users -= 1;
+      if (one.users > 0) return;
+      shared.delete(name);
+      one.link.close();
+    };
+    return signalOver({ ...one.link, keys, close }, options);
   };
 }
 
