@@ -7,10 +7,9 @@ const tables = ["jobs", "claims", "idempotency_keys", "job_groups", "outbox", "q
 type Table = (typeof tables)[number];
 
 /**
- * Tell the planner how large our tables, or some of them, have become. A prepared statement keeps the plan that was best when it was
- * made, which for an empty table is to read all of it; a queue goes from nothing to a million rows within the minute
- * that autovacuum sleeps, and every claim would read them all. ANALYZE makes every connection replan. A function
- * does it with the owner's rights, one table a call, so that no lock outlives its table.
+ * Tell the planner how large our tables, or some of them, have become: ANALYZE makes every connection replan. A prepared
+ * statement keeps its plan, which for an empty table is to read all of it, and a queue grows to a million rows before
+ * autovacuum looks. A function does it with the owner's rights, one table a call, so that no lock outlives its table.
  */
 export async function refreshStatistics(database: Database, of: readonly Table[] = tables): Promise<void> {
   const execute = executeOn(database);
@@ -18,9 +17,8 @@ export async function refreshStatistics(database: Database, of: readonly Table[]
 }
 
 /**
- * Those of our tables that are four times as large as the planner believes, and not tiny. Only these are to be looked at
- * again: claims come and go, so their table is among them every few seconds, and reading 7,500 pages of a long
- * history of jobs each time would slow all others.
+ * Those of our tables that are four times as large as the planner believes, and not tiny. No others are looked at again:
+ * reading 7,500 pages of a long history of jobs each time that claims come and go would slow all others.
  */
 export async function staleTables(database: Database): Promise<Table[]> {
   const rows = await executeOn(database)<{ name: Table }>({ text: stale, params: [] });

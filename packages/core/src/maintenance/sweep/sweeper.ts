@@ -20,10 +20,9 @@ const rest_after_outage_ms = 500;
 const sweep_ms_max = 2_500;
 
 /**
- * The safety net under everything: due retries and scheduled jobs, slots of schedules, expired leases, lost signals,
- * the list of dead letters, operations. Runs on a timer whatever the queues are doing, sleeps until the next job is due when that
- * is sooner, and takes turns with the other workers' sweepers, so that a fleet asks the database no more often than one
- * worker. `discover` looks for tenants with ready jobs: the processes that have one take turns.
+ * The safety net under everything: due retries and scheduled jobs, slots of schedules, expired leases, lost signals, dead
+ * letters, operations. Sleeps at most until the next job is due, and takes turns with other processes' sweepers, so that a fleet asks
+ * the database no more often than one worker. `discover` looks for tenants with ready jobs, by turns too.
  */
 export function createSweeper(deps: SweepDeps, stop: AbortSignal, discover?: () => Promise<void>) {
   const gate = createRecoveryGate(deps);

@@ -45,24 +45,20 @@ export const redisSignal = (options: RedisSignalOptions): Signal => signalOver(d
  * cluster a cell's names decide which servers are watched, so nothing is shared.
  */
 export function redisSignals(): typeof redisSignal {
-  const shared = new Map<string, { link: RedisLink; users: number }>();
+  const shared = new Map<string, { link: RedisLink; users: Set<symbol> }>();
   return (options) => {
     const { url, tls, timeoutMs, keys = defaultKeys } = options;
     if (parseRedisUrl(url).kind === "cluster") return redisSignal(options);
     const name = JSON.stringify([url, tls, timeoutMs]);
-    const one = shared.get(name) ?? { link: dialled(options), users: 0 };
-    shared.set(name, one);
-    one.users += 1;
-    let open = true;
+    const { link, users } = shared.get(name) ?? { link: dialled(options), users: new Set() };
+    const user = Symbol(name);
+    shared.set(name, { link, users: users.add(user) });
     const close = (): void => {
-      if (!open) return;
-      open = false;
-      one.users -= 1;
-      if (one.users > 0) return;
+      if (!users.delete(user) || users.size > 0) return;
       shared.delete(name);
-      one.link.close();
+      link.close();
     };
-    return signalOver({ ...one.link, keys, close }, options);
+    return signalOver({ ...link, keys, close }, options);
   };
 }
 
