@@ -57,7 +57,7 @@ const figures: Figure[] = [
   { name: "files behind a claim", is: () => behind("lease/claim.ts"), limit: 25, budget: 25 },
   { name: "files behind the submitter", is: () => behind("submit/submitter.ts"), limit: 35, budget: 35 },
   { name: "files behind follow-ups", is: () => behind("follow-ups.ts"), limit: 50, budget: 60 },
-  { name: "names that core exports to one of our packages", is: namesOfInternal, limit: 140, budget: 150 },
+  { name: "names that core exports to one of our packages", is: namesOfInternal, limit: 143, budget: 150 },
   { name: "SQL snapshots", is: () => snapshots(/\.sql$/), limit: 120, budget: 120 },
   // The reason for the third is with their text.
   { name: "texts of a claim", is: () => snapshots(/^lease\/claim(-.*)?\.sql$/), limit: 3, budget: 2 },
@@ -65,7 +65,7 @@ const figures: Figure[] = [
   // Jobs of groups in the text of all related ones cost half as much again in batches, and twice as much alone. Plain ones in
   // the text of those of groups cost a fifth more by twenty, and six tenths more by 250.
   { name: "texts of an insert", is: () => snapshots(/^submit\/insert(-.*)?\.sql$/), limit: 3, budget: 2 },
-  { name: "lines of the API", is: () => linesOf(sourcesOf("apps/api")), limit: 8_740, budget: 7_500 },
+  { name: "lines of the API", is: () => linesOf(sourcesOf("apps/api")), limit: 8_760, budget: 7_500 },
   { name: "lines of program", is: () => linesOf(sourcesOf("packages/program")), limit: 1_540, budget: 800 },
   {
     name: "lines of client, worker and their runtime",

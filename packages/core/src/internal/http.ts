@@ -50,17 +50,17 @@ export { listJobs } from "../jobs/list.ts";
 export type { PageRow } from "../jobs/page-row.ts";
 export { retry } from "../jobs/retry.ts";
 export { showJob } from "../jobs/show.ts";
-export { createFinishedWaits } from "../jobs/wait-finished.ts";
+export { createFinishedWaits, type FinishedWaits } from "../jobs/wait-finished.ts";
 export { heartbeat } from "../lease/extend.ts";
 export type { LeasedJob } from "../lease/lease.ts";
-export { createLiveEvents } from "../live/live-events.ts";
+export { createLiveEvents, type LiveEvents } from "../live/live-events.ts";
 export type { LiveEventText } from "../live/listener.ts";
-export { createOverview } from "../overview/overview.ts";
+export { createOverview, type OverviewReader } from "../overview/overview.ts";
 export { readSeries } from "../rollups/series.ts";
 export { addFleetGauges } from "../observe/gauges.ts";
 export { mergeMetrics } from "../observe/metrics.ts";
-export { createQueueBound, TooManyQueuesError } from "../queue-bound/queue-bound.ts";
-export { createStorageQuota, StorageFullError } from "../quota/storage-quota.ts";
+export { createQueueBound, TooManyQueuesError, type QueueBound } from "../queue-bound/queue-bound.ts";
+export { createStorageQuota, StorageFullError, type StorageQuota } from "../quota/storage-quota.ts";
 export { oldestWaiting } from "../queues/oldest-waiting.ts";
 export { resumeQueue } from "../queues/pause.ts";
 export { queueScaling, queueStats, type QueueStats } from "../queues/stats.ts";
@@ -74,7 +74,7 @@ export {
   type RemoteOutcome,
   type RemoteSettlementDeps,
 } from "../remote/settle.ts";
-export { createLongPoll } from "../remote/long-poll.ts";
+export { createLongPoll, type LongPoll } from "../remote/long-poll.ts";
 export { LeaseTokenUsedError, type Handed } from "../remote/leased-before.ts";
 export { ackWithChildren } from "../remote/ack-with-children.ts";
 export { releaseLease, releaseRemote } from "../remote/release.ts";

@@ -1,6 +1,8 @@
 import { createShares } from "@atlasqueue/contract";
 import { takeOrThrow } from "@atlasqueue/core/internal/http";
 
+export type JobStreams = ReturnType<typeof createJobStreams>;
+
 /** Of one process, with the usual shares of its tenants: each may hold a megabyte. */
 const usual_streams_max = 100;
 
