@@ -99,7 +99,7 @@ CREATE TABLE "atlasqueue"."job_state" (
 --> statement-breakpoint
 -- Free space on each page for the row versions of a claim and a settlement: packages/core/decisions/2026-11-20-storage.md.
 -- Dead row versions come at the rate of the jobs, so a share of a large history would start autovacuum too late.
--- No statement gains from parallel workers: to start two took 40 ms of a look that found nothing.
+-- No query gains from parallel workers: to start two took 42 ms, for a look that found nothing.
 CREATE TABLE "atlasqueue"."jobs" (
 	"id" uuid PRIMARY KEY NOT NULL,
 	"tenant" text COLLATE "C" DEFAULT 'default' NOT NULL,

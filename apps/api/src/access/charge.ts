@@ -22,10 +22,10 @@ export async function charge(
   throw rateLimited(limiter.rate, permit);
 }
 
-/** Where something may fail so often for each network that it comes from. */
+/** What may fail, and how often for each network that requests come from. */
 type Attempts = { what: string; throttled: "sign_in_throttled" | "provision_throttled"; rate: RateLimit };
 
-/** One more of a request's network has failed. Throws `rate_limited` when that is too often. */
+/** Count a failure against the network of its request. Throws `rate_limited` when it had too many. */
 export function countFailure(c: ApiContext, deps: Failing, { what, throttled, rate }: Attempts): void {
   const network = networkOf(c);
   const [permit] = deps.networkPermits(`${throttled} ${network}`, [1], rate);

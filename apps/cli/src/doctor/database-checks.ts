@@ -15,7 +15,7 @@ import { ok, skipped, wrong, type Check } from "./check.ts";
 type Look = (deps: Deps) => Promise<Check>;
 
 const skew_ms_max = 1_000;
-/** A sweep comes every second; what has waited longer, no one sweeps. */
+/** A sweep comes each second or two; what has waited longer, no one sweeps. */
 const sweep_ms_max = 15_000;
 const counted_jobs_max = 200_000;
 const edges_max = 20_000;
@@ -56,7 +56,7 @@ export const checkSweep: Look = async (deps) => {
   return wrong("sweep", `${left.join("; ")}: is a worker or API process running?`);
 };
 
-/** The sweep looks at overdue groups each second, so one seen by two looks is stuck. */
+/** Each sweep looks at overdue groups, so one seen by two looks is stuck. */
 export const checkGroups: Look = async (deps) =>
   (await readDueSummary(deps)).any_overdue_groups
     ? wrong("groups", "groups wait for the sweep to start their next job: is a worker or API process running?")

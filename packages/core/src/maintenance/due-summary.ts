@@ -47,12 +47,7 @@ const text = composed(
     .join(", ")}`,
 );
 
-/**
- * What a sweep would find, in one cheap statement: an idle system sends the database one query a second.
- *
- * @example
- * const { due_in_ms } = await readDueSummary(deps);
- */
+/** What a sweep would find, in one cheap statement: an idle system sends the database one query each second or two. */
 export async function readDueSummary({ database }: Pick<Deps, "database">): Promise<DueSummary> {
   const [row] = await executeOn(database)<DueSummary>({ text, params: [] });
   if (!row) throw new Error("the due summary gave no row");

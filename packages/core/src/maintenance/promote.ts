@@ -30,8 +30,8 @@ export async function promoteAll(deps: Deps & { signal: Signal }, goRound?: DueR
   return total;
 }
 
-/** Sweeps look a second ahead; they see anything due later than this in time. */
-const horizon_ms = 2_000;
+/** Sweeps look up to two seconds ahead; they see anything due later than this in time. */
+const horizon_ms = 3_000;
 /** Jobs due this close together share a promotion. */
 const grain_ms = 20;
 
@@ -42,7 +42,7 @@ export type Promoter = {
 };
 
 /**
- * Makes jobs due very soon ready on time: a sweep that has just looked ahead would be up to a second late. Uses timers
+ * Makes jobs due very soon ready on time: a sweep that has just looked ahead would be up to two seconds late. Uses timers
  * in the process that scheduled them; should it die, the sweep finds them. What falls due during a look is the next one's:
  * next to a backlog that takes seconds, looks would pile up in front of everything else.
  *

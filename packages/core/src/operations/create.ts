@@ -49,7 +49,7 @@ export async function previewOperation(
 }
 
 /**
- * Start an operation on the jobs that match now, which the sweep of some process carries on with within a second or so
+ * Start an operation on the jobs that match now, which the sweep of some process carries on with within a second or two
  * (see `carryOnOperations`). Undefined when the tenant has as many unfinished ones as it may.
  *
  * @example

@@ -16,7 +16,7 @@ const page_rows_max = 500;
 
 /**
  * Acts on the rows of the outbox, a page at a time, until none is left that is due. It is asked to after each commit
- * that wrote rows, and by the sweep each second. When a page fails, the next one has half as many rows, down to one: so
+ * that wrote rows, and by each sweep. When a page fails, the next one has half as many rows, down to one: so
  * a row that its handler fails on is put off alone.
  * See decisions/2026-11-28-outbox.md.
  *

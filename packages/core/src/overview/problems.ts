@@ -16,7 +16,7 @@ export type Facts = ServerReadiness & {
 
 /** A backlog with busy workers is work; one that is older than this deserves a look. */
 const oldest_ms_max = 300_000;
-/** A sweep comes every second; what has waited longer, no one sweeps. */
+/** A sweep comes each second or two; what has waited longer, no one sweeps. */
 const sweep_ms_max = 15_000;
 /** Fewer dead letters in a quarter of an hour are no trend. */
 const deaths_min = 3;

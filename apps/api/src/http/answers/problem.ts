@@ -30,7 +30,7 @@ export function invalid(errors: Fault[]): ProblemError {
 
 export const faultText = ({ pointer, message }: Fault): string => `${pointer || "the body"} ${message}`;
 
-/** The answer to a `job with this id` that is unknown or another tenant's: no one can tell which. */
+/** The answer to a thing, such as a "job with this id", that is unknown or another tenant's: no one can tell which. */
 export function unknown(thing: string): never {
   throw new ProblemError("not_found", `There is no ${thing}`);
 }

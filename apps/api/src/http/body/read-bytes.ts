@@ -32,13 +32,12 @@ function readIncoming(incoming: IncomingMessage, bytes_max: number): Promise<Uin
       reject(tooLarge(bytes_max));
     };
     // Also when all of it has arrived: what was not read by then is gone with the connection.
-    const gone = () =>
-      incoming.readableEnded || reject(new ProblemError("request_timeout", "The body did not arrive completely"));
+    const gone = () => reject(new ProblemError("request_timeout", "The body did not arrive completely"));
     if (incoming.destroyed) return gone();
     incoming.on("data", listen);
     incoming.on("end", () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, length)));
     incoming.on("error", gone);
-    incoming.on("close", gone);
+    incoming.on("close", () => incoming.readableEnded || gone());
   });
 }
 

@@ -23,7 +23,7 @@ export async function recoverAll(deps: SweepDeps, jobs_max = recovered_max, mayG
     await announce(deps, requeued, "front");
     await announce(deps, ready);
     deps.followUps.requeued(requeued);
-    // Whether their queues have limits was not looked up: the sweep wakes those each second.
+    // Whether their queues have limits was not looked up: each sweep wakes those.
     await deps.followUps.settled(dead.map((job) => ({ job, became: "dead", has_children: job.has_children })));
     total += requeued.length + dead.length;
     if (!more || !mayGoOn()) break;

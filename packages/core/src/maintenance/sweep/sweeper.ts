@@ -44,14 +44,15 @@ export function createSweeper(deps: SweepDeps, stop: AbortSignal, discover?: () 
     if (next_in_ms < quiet_period_ms) expectIn(Math.max(rest_ms_min, next_in_ms));
   };
 
-  const turn = async (): Promise<void> => {
-    if (deps.isRefused?.()) return;
+  /** Resolves with true after a sweep of this process in a quiet system. Who swept nothing looks again soon. */
+  const turn = async (): Promise<boolean> => {
+    if (deps.isRefused?.()) return false;
     const due = performance.now() >= due_at;
     if (due) due_at = Infinity;
     const ours = await takeTurn(deps, "sweep", sweep_ms);
     if (!ours && !due) {
       if (discover && (await takeTurn(deps, "tenants", sweep_ms))) await discover();
-      return;
+      return false;
     }
     const found = await dueSummaryInTime(deps);
     quiet_sweeps = isQuiet(found, deps.signal) ? quiet_sweeps + 1 : 0;
@@ -60,6 +61,7 @@ export function createSweeper(deps: SweepDeps, stop: AbortSignal, discover?: () 
     await Promise.race([sweep(found, !ours).catch(report), pause(sweep_ms_max, over.signal)]);
     // Without a reason it makes an error, which costs more than the rest of a sweep that finds nothing.
     over.abort("swept");
+    return quiet_sweeps >= quiet_after_sweeps;
   };
 
   /** Wake up then, even if it is another sweeper's turn. */
@@ -75,13 +77,12 @@ export function createSweeper(deps: SweepDeps, stop: AbortSignal, discover?: () 
 
   const sweepOnTime = async (): Promise<void> => {
     while (!stop.aborted) {
-      let rest_ms = rest_after_outage_ms;
+      let rest_ms = about(period_ms);
       try {
-        await turn();
-        const quiet = quiet_sweeps >= quiet_after_sweeps;
-        rest_ms = quiet ? quiet_period_ms - (performance.now() % together_ms) : period_ms * (1 + Math.random() / 10);
+        if (await turn()) rest_ms = quiet_period_ms - (performance.now() % together_ms);
       } catch (error) {
         report(error);
+        rest_ms = about(rest_after_outage_ms);
       }
       wake = new AbortController();
       const until_due = due_at - performance.now();
@@ -97,6 +98,7 @@ export function createSweeper(deps: SweepDeps, stop: AbortSignal, discover?: () 
   };
 }
 
+const about = (ms: number) => ms * (1 + Math.random() / 10);
 const isPast = (in_ms: number | null | undefined) => typeof in_ms === "number" && in_ms <= 0;
 
 /**

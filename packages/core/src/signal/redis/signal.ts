@@ -51,7 +51,7 @@ export function redisSignals(): typeof redisSignal {
     if (parseRedisUrl(url).kind === "cluster") return redisSignal(options);
     const name = JSON.stringify([url, tls, timeoutMs]);
     const { link, users } = shared.get(name) ?? { link: dialled(options), users: new Set() };
-    const user = Symbol(name);
+    const user = Symbol();
     shared.set(name, { link, users: users.add(user) });
     const close = (): void => {
       if (!users.delete(user) || users.size > 0) return;
