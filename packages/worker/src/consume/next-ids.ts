@@ -120,7 +120,7 @@ export function idSource({ deps, served, line, poll_timeout_seconds, freeOf }: I
     if (!woken) return none;
     line.taken(woken.queue.tenant, true);
     served.hasJobs(woken.queue.tenant);
-    return { tenant: woken.queue.tenant, ids: idsOf(woken), queues: [woken.queue.queue], others: true };
+    return { tenant: woken.queue.tenant, ids: await allOf(woken, ids_max), queues: [woken.queue.queue], others: true };
   };
 
   return async (ids_max: number): Promise<NextIds> => {
