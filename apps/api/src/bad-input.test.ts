@@ -6,6 +6,7 @@ import { bodyRows } from "../test/bad-input/bodies.ts";
 import { fieldRows } from "../test/bad-input/fields.ts";
 import { flowRows } from "../test/bad-input/flows.ts";
 import { jobRows } from "../test/bad-input/jobs.ts";
+import { listRows } from "../test/bad-input/lists.ts";
 import { operationRows } from "../test/bad-input/operations.ts";
 import { mcpRows } from "../test/bad-input/mcp.ts";
 import { requestRows } from "../test/bad-input/requests.ts";
@@ -28,6 +29,7 @@ const table = [
   ...fieldRows,
   ...bodyRows,
   ...jobRows,
+  ...listRows,
   ...flowRows,
   ...stepRows,
   ...mcpRows,

@@ -36,7 +36,7 @@ const operationOf = (act: string) => act.split(" ")[0] ?? "";
 /** One after the other at first, then ever fewer of those of a long act. */
 const more = (statements: number) => Math.max(statements + 1, Math.floor(statements * 1.5) - 3);
 
-const name = "what was done in part is told so, and keeps its entry in the audit trail: $act, when $why";
+const name = "the answer says what was done in part, and the audit trail has its entry: $act, when $why";
 async function isTold({ act, prepare, refusal, pause_ms }: Case): Promise<void> {
   const id = operationOf(act);
   const entries = operationNamed(id).audit ? 1 : 0;

@@ -8,8 +8,8 @@ import { enqueue } from "../src/submit/enqueue.ts";
 export type Member = Partial<SubmitJobInput> & { after?: string[]; on_parent_failure?: OnParentFailure };
 
 /**
- * Store a flow as a submission does: jobs without parents as any other, the rest blocked at place 0. Returns their ids by
- * ref.
+ * Store a flow as a submission does: a job without parents is ready or delayed, one with parents is blocked. Returns their
+ * ids by ref.
  *
  * @example
  * const { sum } = await addFlow(deps, { a: {}, b: {}, sum: { after: ["a", "b"] } });

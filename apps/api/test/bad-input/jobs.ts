@@ -30,25 +30,6 @@ const detail = get("/jobs/{id}/detail");
 const completed: Step["shows"] = { status: "completed" };
 const cancel = post("/v1/jobs/{id}/cancel", "", []);
 
-const badList = (query: string): Row => ({
-  row: 28,
-  what: `a list with ?${query}`,
-  v1: [refused(get(`/v1/jobs?${query}`), "validation")],
-  openqueue: [badListThere(query.replace("queue=", "queue_name="))],
-});
-const badListThere = (query: string): Step =>
-  refused(get(`/jobs?${query}`), "validation", loc("query", query.split("=")[0] ?? ""));
-
-/** OpenQueue's pages have an offset, and a cursor is a parameter that there is not. */
-const badCursor = (cursor: string): Row => ({
-  row: 28,
-  what: `a list from the cursor ${cursor}`,
-  v1: [refused(get(`/v1/jobs?cursor=${cursor}`), "malformed_request")],
-  openqueue: [badListThere(`cursor=${cursor}`)],
-});
-
-const overlong = Array.from({ length: 101 }, (_, at) => `p${at}`).join("&");
-
 /** Row 24, of what a queue has for its jobs. */
 const badDefault = (value: string, says: string): Row => ({
   row: 24,
@@ -56,7 +37,7 @@ const badDefault = (value: string, says: string): Row => ({
   v1: [refused(put("/v1/queues/default/defaults", value), "validation", says)],
 });
 
-/** Rows 25 to 31, and defaults of queues: batches, leases, lists, and what is too long. */
+/** Rows 25 to 31 without 28, and defaults of queues: batches, leases, and what is too long. */
 export const jobRows: Row[] = [
   badDefault('{"max_attempts":26}', "/max_attempts must be an integer from 1 to 25, or null; got 26"),
   badDefault('{"max_attempts":"3"}', String.raw`got \"3\"`),
@@ -173,48 +154,6 @@ export const jobRows: Row[] = [
       refused(post("/jobs/{id}/cancel", "", []), "not_found"),
       { send: cancel, status: 200 },
       refused(ackThere("{token}"), "lease_lost"),
-    ],
-  },
-  ...[
-    "limit=0",
-    "limit=-1",
-    "limit=abc",
-    "limit=201",
-    "limit=5&limit=6",
-    "status=foo",
-    "queue=a%20b",
-    "colour=red",
-  ].map(badList),
-  ...["type=%ff", "type=%zz"].map((query): Row => ({
-    row: 28,
-    what: `a list with ?${query}`,
-    v1: [refused(get(`/v1/jobs?${query}`), "malformed_request", "query")],
-    openqueue: [refused(get(`/jobs?${query}`), "malformed_request", "query")],
-  })),
-  ...["/v1/schedules?cursor=junk", "/v1/dlq?cursor=f_________-AAAAAAAAAAAAAAAAAAAAAAAAAAAAA"].map((target): Row => ({
-    row: 28,
-    what: target,
-    v1: [refused(get(target), "malformed_request")],
-  })),
-  badCursor("abc"),
-  badCursor("AAAAAAAAAAAAAAAAAAAAAAAAAAA"),
-  ...["offset=-1", "offset=10001", "offset=abc", "offset=1&offset=2", "status=failed", "status=queued"].map(
-    (query): Row => ({ row: 28, what: `a list with ?${query}`, openqueue: [badListThere(query)] }),
-  ),
-  {
-    row: 28,
-    what: "a list with 101 parameters",
-    v1: [refused(get(`/v1/jobs?${overlong}`), "malformed_request", "100 parameters at most")],
-    openqueue: [refused(get(`/jobs?${overlong}`), "malformed_request", "100 parameters at most")],
-  },
-  {
-    row: 28,
-    what: "a parameter of no route",
-    v1: [refused(get(`/v1/jobs/${wrong}?wait=1`), "validation", "query:wait")],
-    openqueue: [
-      refused(get(`/jobs/${wrong}?wait=1`), "validation", loc("query", "wait")),
-      refused(get("/dashboard/queues?wait=1"), "validation", loc("query", "wait")),
-      refused(post("/jobs?wait=1", '{"payload":{}}'), "validation", loc("query", "wait")),
     ],
   },
   // Row 29 is about schedules: it is in bodies.ts, and OpenQueue has none.

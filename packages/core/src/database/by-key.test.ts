@@ -50,7 +50,7 @@ const shortLived: Readonly<Record<string, string>> = {
   outbox: "SELECT n, 'admit', 1, 'default', uuidv7()::text, 'key ' || n FROM generate_series(1, 50000) AS n",
 };
 
-// It leaves dead entries behind while somebody's snapshot is open, and statistics that hardly any lives.
+// While a snapshot is open, their dead entries stay in the indexes, and the statistics count hardly any living row.
 test("rows that live for a moment are found by their keys, though the statistics say that hardly any are left", async () => {
   const { sql } = own.database;
   for (const [name, rows] of Object.entries(shortLived)) {
