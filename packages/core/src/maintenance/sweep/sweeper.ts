@@ -44,7 +44,7 @@ export function createSweeper(deps: SweepDeps, stop: AbortSignal, discover?: () 
     if (next_in_ms < quiet_period_ms) expectIn(Math.max(rest_ms_min, next_in_ms));
   };
 
-  /** Resolves with true after a sweep of this process in a quiet system. Who swept nothing looks again soon. */
+  /** Resolves with true after a sweep in a quiet system. A process that did not sweep rests for the usual period. */
   const turn = async (): Promise<boolean> => {
     if (deps.isRefused?.()) return false;
     const due = performance.now() >= due_at;
